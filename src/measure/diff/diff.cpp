@@ -9,8 +9,8 @@
 namespace ptxopt::diff {
 namespace {
 
-constexpr std::array<std::string_view, kChanges> kChangeNames{"regression", "worse", "missing",
-                                                              "better",     "new",   "same"};
+constexpr std::array<std::string_view, kChanges> kChangeNames{"regression", "worse",      "missing", "better",
+                                                              "new",        "other-code", "same"};
 constexpr std::array kOrder{ptxas::Measure::Notes,     ptxas::Measure::Spills,       ptxas::Measure::Cycles,
                             ptxas::Measure::Warps,     ptxas::Measure::Instructions, ptxas::Measure::Inner,
                             ptxas::Measure::Registers, ptxas::Measure::Stack};
@@ -82,12 +82,13 @@ Row rowOf(const Match& m, const FailOn& failOn) {
     if (before && after && limit.isExceeded(*before, *after))
       row.regressions.push_back({limit, *before, *after, {}});
   }
-  int sign = compare(*row.before, *row.after, ptxas::GuardRule::Time).sign;
-  if (sign == 0) sign = compare(*row.before, *row.after, kBesides).sign;
-  row.change = !row.regressions.empty() ? Change::Regression
-               : sign > 0               ? Change::Worse
-               : sign < 0               ? Change::Better
-                                        : Change::Same;
+  row.by = compare(*row.before, *row.after, ptxas::GuardRule::Time);
+  if (row.by.sign == 0) row.by = compare(*row.before, *row.after, kBesides);
+  row.change = !row.regressions.empty()            ? Change::Regression
+               : row.by.sign > 0                   ? Change::Worse
+               : row.by.sign < 0                   ? Change::Better
+               : !row.hasSameCode().value_or(true) ? Change::OtherCode
+                                                   : Change::Same;
   return row;
 }
 
@@ -158,10 +159,11 @@ void addUnknown(Result& result) {
         ++unknown;
     if (unknown == 0) continue;
     const std::string message = fmt::format(
-        "{} are not known of {} kernel{}, so that nothing was checked{}", name(limit.measure), unknown,
-        unknown == 1 ? "" : "s",
+        "{} {} not known of {} kernel{}, so that nothing was checked{}", name(limit.measure),
+        limit.measure == ptxas::Measure::Code ? "is" : "are", unknown, unknown == 1 ? "" : "s",
         limit.measure == ptxas::Measure::Spills  ? "; cubins do not tell them, only their stack (--fail-on stack)"
         : limit.measure == ptxas::Measure::Notes ? "; neither cubins nor baselines of older versions tell them"
+        : limit.measure == ptxas::Measure::Code  ? "; baselines of older versions do not tell it"
                                                  : "");
     if (result.failOn.isUsual)
       result.notes.push_back(message);
@@ -220,6 +222,14 @@ std::string_view name(Result::Verdict v) {
 std::optional<bool> Row::hasSameCode() const {
   if (!isCompared() || before->code.empty() || after->code.empty()) return std::nullopt;
   return before->code == after->code;
+}
+
+std::string Row::codeDifference() const {
+  if (hasSameCode().value_or(true) || !before->codeParts || !after->codeParts) return {};
+  std::string out;
+  for (const ptxas::CodePart part : ptxas::differingParts(*before->codeParts, *after->codeParts))
+    out += fmt::format("{}{}", out.empty() ? "" : ", ", ptxas::name(part));
+  return out;
 }
 
 Result::Verdict Result::verdict() const {

@@ -3,7 +3,7 @@
 // Better or worse is decided by the guard's rule (compare.h), then machine instructions of innermost loops, registers,
 // stack: the first that differs. A regression is what --fail-on says. Rows are in the order in which one
 // wants to see them: regressions, then what got worse, the worst first; what is gone; what got better, most of all
-// first; what is new; the rest.
+// first; what is new; what has other code only; the rest.
 #pragma once
 
 #include <array>
@@ -16,9 +16,10 @@
 
 namespace ptxopt::diff {
 
-enum class Change : uint8_t { Regression, Worse, Missing, Better, New, Same };
-inline constexpr std::size_t kChanges = 6;
-std::string_view name(Change c);  // "regression", "worse", "missing", "better", "new", "same"
+// OtherCode: all figures are the same, and the machine code is not.
+enum class Change : uint8_t { Regression, Worse, Missing, Better, New, OtherCode, Same };
+inline constexpr std::size_t kChanges = 7;
+std::string_view name(Change c);  // "regression", "worse", "missing", "better", "new", "other-code", "same"
 
 struct Regression {
   Limit limit;
@@ -34,11 +35,15 @@ struct Row {
   Change change = Change::Same;
   std::vector<Regression> regressions;  // a kernel that is gone has none, even if it counts as one
   std::vector<ptxas::Note> newNotes;
+  // What decides whether it got better or worse, and by what; also where that is not what fails.
+  ptxas::Comparison by;
 
   const ptxas::FunctionMeasures& any() const { return after ? *after : *before; }
   bool isCompared() const { return before && after; }
   // None where a digest is not known.
   std::optional<bool> hasSameCode() const;
+  // "instructions", "constants, scheduling": in what the code differs. Empty where it does not, or no more is known.
+  std::string codeDifference() const;
 };
 
 struct Problem {

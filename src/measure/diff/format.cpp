@@ -11,6 +11,11 @@ std::string notesOf(const ptxas::FunctionMeasures& f) {
   return f.notes->empty() ? "none" : ptxas::idsOf(*f.notes);
 }
 
+std::string codeText(const Row& row) {
+  const std::string parts = row.codeDifference();
+  return parts.empty() ? "other code" : fmt::format("other code ({})", parts);
+}
+
 std::string differences(const Row& row) {
   if (!row.isCompared()) return {};
   std::string out;
@@ -21,6 +26,10 @@ std::string differences(const Row& row) {
         out += fmt::format("notes {} -> {}", notesOf(*row.before), notesOf(*row.after));
       continue;
     }
+    if (m == ptxas::Measure::Code) {
+      if (!row.hasSameCode().value_or(true)) out += (out.empty() ? "" : ", ") + codeText(row);
+      continue;
+    }
     const auto before = value(*row.before, m), after = ptxas::valueAfter(*row.before, *row.after, m);
     if (before && after && *before != *after)
       out += fmt::format("{}{} {} -> {}", out.empty() ? "" : ", ", name(m), *before, *after);
@@ -29,6 +38,7 @@ std::string differences(const Row& row) {
 }
 
 std::string text(const Regression& r) {
+  if (r.limit.measure == ptxas::Measure::Code) return "other code";
   if (r.limit.measure == ptxas::Measure::Notes) {
     std::string notes;
     for (const ptxas::Note& note : r.notes)

@@ -42,7 +42,13 @@ Json toJson(const Row& row) {
     json["after"] = r.after;
     regressions.push_back(std::move(json));
   }
-  Json notes = Json::array();
+  Json notes = Json::array(), parts = nullptr, by = nullptr;
+  if (row.by.sign != 0) by = {{"measure", name(row.by.by)}, {"detail", row.by.text()}};
+  if (row.isCompared() && row.before->codeParts && row.after->codeParts) {
+    parts = Json::array();
+    for (const ptxas::CodePart part : ptxas::differingParts(*row.before->codeParts, *row.after->codeParts))
+      parts.push_back(name(part));
+  }
   for (const ptxas::Note& note : row.newNotes) notes.push_back({{"id", note.id}, {"text", note.text}});
   return {{"name", row.name},
           {"demangled", orNull(fullName(row.name, {}))},
@@ -54,6 +60,8 @@ Json toJson(const Row& row) {
           {"old-architecture", orNull(row.oldArchitecture)},
           {"change", name(row.change)},
           {"same-code", orNull(row.hasSameCode())},
+          {"decided-by", std::move(by)},
+          {"code-differs-in", std::move(parts)},
           {"regressions", std::move(regressions)},
           {"new-notes", std::move(notes)},
           {"before", measuresOf(row.before)},

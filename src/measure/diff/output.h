@@ -18,6 +18,8 @@ std::string writeJunit(const Result& result);
 std::string differences(const Row& row);
 // "C7508", "none"; "?" where they are not known.
 std::string notesOf(const ptxas::FunctionMeasures& f);
+// "other code (constants)", of a row whose code differs.
+std::string codeText(const Row& row);
 // "spills 0 -> 64 (more than 0)", "new note: C7508 (setmaxnreg is ignored)".
 std::string text(const Regression& regression);
 // "after: a.ptx for sm_80: MESSAGE".

@@ -21,6 +21,7 @@ void set(ptxas::FunctionMeasures& f, ptxas::Measure m, const ptxas::FunctionMeas
     case ptxas::Measure::Cycles: f.time = from.time; break;
     case ptxas::Measure::Registers: f.registers = from.registers; break;
     case ptxas::Measure::Stack: f.stack = from.stack; break;
+    case ptxas::Measure::Code: break;  // that of its figures
   }
 }
 

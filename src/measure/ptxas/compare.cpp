@@ -78,6 +78,7 @@ std::optional<uint64_t> value(const FunctionMeasures& f, Measure m) {
     case Measure::Cycles: return f.time ? std::optional<uint64_t>(meanCycles(*f.time)) : std::nullopt;
     case Measure::Registers: return hasCode ? std::optional<uint64_t>(f.registers) : std::nullopt;
     case Measure::Stack: return f.stack;
+    case Measure::Code: return f.code.empty() ? std::nullopt : std::optional<uint64_t>(0);
   }
   return std::nullopt;
 }
@@ -395,7 +396,10 @@ std::optional<ModelledTime::Cycles> scenariosForWorkOf(const FunctionMeasures& b
 }
 
 std::optional<uint64_t> valueAfter(const FunctionMeasures& before, const FunctionMeasures& after, Measure m) {
-  return m == Measure::Cycles ? cyclesForWorkOf(before, after) : value(after, m);
+  if (m == Measure::Cycles) return cyclesForWorkOf(before, after);
+  if (m != Measure::Code) return value(after, m);
+  return before.code.empty() || after.code.empty() ? std::nullopt
+                                                   : std::optional<uint64_t>(before.code != after.code);
 }
 
 std::string_view name(GuardRule rule) { return kRules[static_cast<std::size_t>(rule)]; }

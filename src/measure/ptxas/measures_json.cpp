@@ -1,6 +1,9 @@
 #include "ptxas/measures_json.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <charconv>
 
 #include "support/bounded_json.h"
 #include "target/target.h"
@@ -62,6 +65,25 @@ std::optional<ModelledTime> timeFrom(const Json& json, const std::string& model)
   return time;
 }
 
+Json partsToJson(const std::optional<CodeParts>& parts) {
+  if (!parts) return nullptr;
+  Json json = Json::object();
+  for (std::size_t p = 0; p < kCodeParts; ++p)
+    json[std::string(name(static_cast<CodePart>(p)))] = fmt::format("{:08x}", (*parts)[p]);
+  return json;
+}
+
+std::optional<CodeParts> partsFrom(const Json& json) {
+  const auto found = json.find("code-parts");  // not in baselines of older versions
+  if (found == json.end() || found->is_null()) return std::nullopt;
+  CodeParts parts{};
+  for (std::size_t p = 0; p < kCodeParts; ++p) {
+    const auto digest = found->at(std::string(name(static_cast<CodePart>(p)))).get<std::string>();
+    std::from_chars(digest.data(), digest.data() + digest.size(), parts[p], 16);
+  }
+  return parts;
+}
+
 Json notesToJson(const std::optional<std::vector<Note>>& notes) {
   if (!notes) return nullptr;
   Json json = Json::array();
@@ -98,6 +120,7 @@ FunctionMeasures functionMeasuresFrom(const Json& json, const std::string& model
   f.time = timeFrom(json, model);
   f.notes = notesFrom(json);
   json.at("code").get_to(f.code);
+  f.codeParts = partsFrom(json);
   return f;
 }
 
@@ -120,7 +143,8 @@ Json toJson(const FunctionMeasures& f) {
           {"warps", f.warps},
           {"cycles", timeToJson(f.time)},
           {"notes", notesToJson(f.notes)},
-          {"code", f.code}};
+          {"code", f.code},
+          {"code-parts", partsToJson(f.codeParts)}};
 }
 
 Json toJson(const Measures& m) {

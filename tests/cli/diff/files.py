@@ -151,6 +151,30 @@ E: ret;
         self.run("baseline", before, "-o", baseline)
         self.diff(baseline, after, "--fail-on", "notes", status=1)
 
+    def test_code_of_ptxas(self):
+        """Another constant is other code, also against a baseline, and --show-code has the instruction."""
+        self.ptxas()
+        text = module(kernel("k"), kernel("same"))
+        before = self.write("before/k.ptx", text)
+        after = self.write("after/k.ptx", text.replace("ret;", "st.global.u32 [%rd1+32], 1234567; ret;", 1))
+        other = self.write("other/k.ptx", after.read_text().replace("1234567", "1234568"))
+        result = self.diff(after, other, "--fail-on", "code", status=1)
+        check(result.row("k")["code-differs-in"] == ["constants"] and result.row("same")["same-code"] is True, result["functions"])
+        check(self.diff(after, other).change("k") == "other-code" and self.diff(before, after).row("k")["code-differs-in"] == ["instructions"],
+              "by default nothing fails")
+        baseline = self.folder / "code.json"
+        self.run("baseline", after.parent, "-o", baseline)
+        self.diff(baseline, after.parent, "--fail-on", "code")
+        self.diff(baseline, self.write("elsewhere/k.ptx", "\n// moved\n" + after.read_text()).parent, "--fail-on", "code")
+        check(self.diff(baseline, other.parent, "--fail-on", "code", status=1).row("k")["code-differs-in"] == ["constants"], "baseline")
+        for paths in ((after, other), (self.cubin("a.cubin", after.read_text()), self.cubin("b.cubin", other.read_text()))):
+            shown = self.run("diff", *paths, "--show-code").stdout
+            lines = [line.split() for line in shown.splitlines() if line.startswith(("  - ", "  + "))]
+            check([x[0] for x in lines] == ["-", "+"] and lines[0][2] == lines[1][2], shown)
+            check("0012d687" in lines[0] and "0012d688" in lines[1] and "code of k for sm_80: other constants" in shown, shown)
+            check("code of same" not in shown, shown)
+        check("there is none of the side before" in self.run("diff", baseline, other.parent, "--show-code").stdout, "a baseline has none")
+
     def test_registers_of_ptxas(self):
         """More registers fail where fewer warps fit, by ptxas's own figures."""
         self.ptxas()

@@ -88,6 +88,31 @@ class Rules(Suite):
         result = self.diff(unknown, after, "--fail-on", "notes", status=2)
         check("notes are not known of 4 kernels" in result["problems"][0]["message"], result["problems"])
 
+    def test_code(self):
+        """Other machine code of the same figures is not the same, and says in what it differs."""
+        parts = ("instructions", "order", "registers", "constants", "scheduling")
+
+        def coded(name, code, *other):
+            return function(name, code=code, code_parts={p: f"{len(p) + (p in other):08x}" for p in parts})
+        names = {"k": ("constants",), "both": ("registers", "scheduling"), "moved": ("order", "registers", "constants"),
+                 "other": ("instructions", "order", "constants")}
+        before = Side().unit("a.ptx", *(coded(n, "1") for n in names), coded("same", "1"))
+        after = Side().unit("a.ptx", *(coded(n, "2", *p) for n, p in names.items()), coded("same", "1"))
+        result = self.diff(before, after)
+        check({result.change(n) for n in names} == {"other-code"} and result.change("same") == "same", result["functions"])
+        check("4 with other machine code only, 1 the same" in result.text and "other code" in result.markdown, result.text)
+        found = {n: result.row(n)["code-differs-in"] for n in (*names, "same")}
+        check(found == dict(k=["constants"], both=["registers", "scheduling"], moved=["order"], other=["instructions"], same=[]), found)
+        result = self.diff(before, after, "--fail-on", "code", status=1)
+        check({f["name"] for f in result["functions"] if f["change"] == "regression"} == set(names), result["functions"])
+        failure = result.junit.find(".//testcase[@name='both']/failure")
+        check(failure.text == "other code (registers, scheduling)", failure.text)
+        unknown = Side().unit("a.ptx", function("k"))
+        check(self.diff(unknown, after).row("k")["code-differs-in"] is None, "a baseline of an older version")
+        result = self.diff(unknown, after, "--fail-on", "code", status=2)
+        check("code is not known of 1 kernel" in result["problems"][0]["message"], result["problems"])
+        check("no tolerance" in self.run("diff", "a", "b", "--fail-on", "code:1", status=2).stderr, "a part of code")
+
     def test_tolerances(self):
         for measure, figure, was in (("sass", "instructions", 200), ("inner", "inner", 50), ("regs", "registers", 32),
                                      ("stack", "stack", 400)):

@@ -30,7 +30,7 @@ def validate(document, name):
 def function(name, kind="entry", **figures):
     f = {"name": name, "kind": kind, "registers": 32, "spill-stores": 0, "spill-loads": 0, "stack": 0, "shared": 0,
          "constant": 380, "barriers": 0, "threads": 0, "instructions": 200, "inner": 50, "inner-loops": 1, "warps": 64}
-    assert not figures.keys() - {k.replace("-", "_") for k in f} - {"notes"}, figures
+    assert not figures.keys() - {k.replace("-", "_") for k in f} - {"notes", "code", "code_parts"}, figures
     f.update({key.replace("_", "-"): value for key, value in figures.items()})
     if kind == "func":
         f["warps"] = 0
@@ -102,7 +102,7 @@ class Suite:
         check((status == 2) == bool(result["problems"]), "exit status 2 without a reason")
         check(status == 0 or failing or result["problems"], "an exit status without a reason")
         check(result.markdown.startswith(f"{MARK}\n### {'✅' if status == 0 else '❌'} ptxopt diff: "), result.markdown[:99])
-        order = ["regression", "worse", "missing", "better", "new", "same"]
+        order = ["regression", "worse", "missing", "better", "new", "other-code", "same"]
         ranks = [order.index(f["change"]) for f in functions]
         check(ranks == sorted(ranks), f"order of {ranks}")
         kernels = [f["change"] for f in functions if f["kind"] == "entry"]

@@ -8,6 +8,7 @@
 
 #include "diff/collect.h"
 #include "diff/output.h"
+#include "diff/show_code.h"
 #include "tool/commands/diff_output.h"
 #include "tool/commands/subcommands.h"
 #include "tool/files.h"
@@ -26,8 +27,9 @@ struct DiffLine {
   std::array<std::string, 2> paths;
   std::string failOn, format = "text", output = "-", markdown, json, junit;
   PtxasLine ptxas;
-  bool all = false, mangled = false;
+  bool all = false, mangled = false, showCode = false;
   std::size_t nameWidth = 0;
+  std::string code;  // what --show-code shows
 };
 
 std::string render(const diff::Result& result, const DiffLine& line, const std::string& format, const CLI::App& app,
@@ -39,6 +41,7 @@ std::string render(const diff::Result& result, const DiffLine& line, const std::
   options.mangled = line.mangled;
   options.nameWidth = app.get_option("--name-width")->count() != 0 ? line.nameWidth : format == "text" ? 40 : 100;
   if (format == "markdown") return diffMarkdown(result, options);
+  options.code = line.code;
   options.colours = isScreen && hasColours(stdout);
   options.width = isScreen ? terminalWidth(stdout, 0) : 0;
   return diffText(result, options);
@@ -83,6 +86,8 @@ int diffCommand(int argc, char** argv) {
                  "shorten names of more characters; 0: none [40 in text, 100 in markdown]")
       ->type_name("N")
       ->check(wholeNumber());
+  app.add_flag("--show-code", line.showCode,
+               "also the machine code of both sides where it differs, aligned; in text");
   line.ptxas.addTo(app);
   int exitCode = 0;
   if (!parseArguments(app, argc, argv, exitCode)) return exitCode;
@@ -90,7 +95,8 @@ int diffCommand(int argc, char** argv) {
   std::string error;
   const auto failOn = failOnOf(app, line.failOn, error);
   if (!failOn) return fail(Status::Usage, error);
-  const diff::MeasureOptions options = line.ptxas.options();
+  diff::MeasureOptions options = line.ptxas.options();
+  options.keepsCode = line.showCode;
   std::array<diff::Collected, 2> sides;
   for (std::size_t i = 0; i < 2; ++i)
     if (!collect(line.paths[i], sides[i], error)) return fail(Status::Usage, error);
@@ -103,6 +109,8 @@ int diffCommand(int argc, char** argv) {
   if (error = whyNoPtxas(sides, options); !error.empty()) return fail(Status::Usage, error);
   measure(sides, options);
   const diff::Result result = compareSides(sides[0].side, sides[1].side, *failOn, options.architectures);
+
+  if (line.showCode) line.code = showCode(result, sides[0].side, sides[1].side);
 
   for (std::size_t i = 0; i < std::min(result.problems.size(), kMostMessages); ++i)
     printError(fmt::format("ptxopt diff: error: {}\n", text(result.problems[i])));

@@ -71,9 +71,8 @@ Table::Cell changeCell(const Row& row) {
     case Change::Missing: return {"missing", Style::Doubtful};
     case Change::New: return {"new"};
     case Change::Better: return {"better", Style::Good};
-    case Change::Same:
-      return row.hasSameCode().value_or(true) ? Table::Cell("same", Style::Faint)
-                                              : Table::Cell("other code", Style::Faint);
+    case Change::OtherCode: return {"other code"};
+    case Change::Same: return {"same", Style::Faint};
   }
   return "";
 }
@@ -197,6 +196,7 @@ std::string countsOf(const Summary& s) {
   add(s.count(Change::Regression), s.count(Change::Regression) == 1 ? "regression" : "regressions");
   add(s.count(Change::Worse), "worse");
   add(s.count(Change::Better), "better");
+  add(s.count(Change::OtherCode), "with other machine code only");
   add(s.count(Change::Same), "the same");
   if (s.sameCode != 0) parts += fmt::format(" ({} with the same machine code)", s.sameCode);
   add(s.count(Change::New), "new");
@@ -273,6 +273,7 @@ std::string diffText(const Result& result, const DiffOutputOptions& options) {
     const Table table = makeTable(result, columnsFor(result, rows), names, rows, kArrow);
     out += table.text({options.colours, options.width}) + "\n";
   }
+  if (!options.code.empty()) out += options.code + "\n";
   for (const std::string& line : summaryLines(result, kArrow, printable)) out += line + "\n";
   for (std::size_t i = 0; i < std::min(result.notes.size(), kMostLines); ++i)
     out += styled("note: ", Style::Strong, options.colours) + printable(result.notes[i]) + "\n";

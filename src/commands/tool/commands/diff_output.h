@@ -14,6 +14,7 @@ struct DiffOutputOptions {
   bool mangled = false;
   bool colours = false;
   std::size_t width = 0;      // of the terminal; 0: as wide as it comes
+  std::string code;           // of --show-code, after the table
   std::size_t nameWidth = 0;  // names longer than this are shortened; 0: none
 };
 

@@ -59,12 +59,12 @@ std::string whyNoPtxas(std::span<const diff::Collected> sides, const diff::Measu
 }
 
 void addFailOn(CLI::App& app, std::string& text) {
-  app.add_option(
-         "--fail-on", text,
-         "what counts as a regression: notes (of ptxas), spills, warps, sass (machine instructions), inner (those of innermost "
-         "loops), cycles (modelled), regs, stack, each with what is tolerated (regs:1, sass:2%), and missing; or "
-         "none "
-         "[spills,warps]")
+  app.add_option("--fail-on", text,
+                 "what counts as a regression: notes (of ptxas), spills, warps, sass (machine instructions), inner "
+                 "(those of "
+                 "innermost loops), cycles (modelled), regs, stack, each with what is tolerated (regs:1, sass:2%); "
+                 "code (that "
+                 "is not the same); missing; or none [spills,warps]")
       ->type_name("MEASURE[:N[%]],...");
 }
 
