@@ -40,6 +40,9 @@ bool isMoreBetter(Measure m);
 // no machine code of its own.
 std::optional<uint64_t> value(const FunctionMeasures& f, Measure m);
 
+// A figure of the model as a whole number; of what is too large for any number of cycles, the most.
+uint64_t wholeNumber(double figure);
+
 // What a result is chosen for: each is an order of measures.
 enum class Objective : uint8_t { Time, Warps, Sass, Inner, Regs };
 std::span<const Measure> orderOf(Objective o);
