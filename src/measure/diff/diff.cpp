@@ -48,7 +48,7 @@ void sortRows(std::vector<Row>& rows) {
   });
 }
 
-Row rowOf(const Match& m, const FailOn& failOn) {
+Row comparedRow(const Match& m, const FailOn& failOn) {
   Row row;
   const Unit& unit = m.afterUnit != nullptr ? *m.afterUnit : *m.beforeUnit;
   const ptxas::FunctionMeasures& f = m.after != nullptr ? *m.after : *m.before;
@@ -90,6 +90,36 @@ Row rowOf(const Match& m, const FailOn& failOn) {
                : !row.hasSameCode().value_or(true) ? Change::OtherCode
                                                    : Change::Same;
   return row;
+}
+
+Row rowOf(const Match& m, const FailOn& failOn, const std::vector<Bound>& bounds) {
+  Row row = comparedRow(m, failOn);
+  if (!row.after) return row;
+  for (const Bound& bound : bounds)
+    if (bound.isFor(*row.after))
+      if (const auto value = bound.figureOf(*row.after); value && !bound.isKept(*value))
+        row.breaches.push_back({bound, *value});
+  if (!row.breaches.empty()) row.change = Change::Regression;
+  return row;
+}
+
+// Limits of which nothing was checked.
+void addUnchecked(Result& result) {
+  for (const Bound& bound : result.bounds) {
+    std::size_t kernels = 0, unknown = 0;
+    for (const Row& row : result.rows)
+      if (row.after && bound.isFor(*row.after)) {
+        ++kernels;
+        if (!bound.figureOf(*row.after)) ++unknown;
+      }
+    std::string message;
+    if (kernels == 0)
+      message = fmt::format("the limit '{}' is for no kernel", bound.text());
+    else if (unknown != 0)
+      message = fmt::format("the limit '{}': the figure is not known of {} of its {} kernels", bound.text(),
+                            unknown, kernels);
+    if (!message.empty()) result.problems.push_back({Problem::Of::Both, "", "", std::move(message)});
+  }
 }
 
 // Geometric mean of after / before.
@@ -177,7 +207,7 @@ void addEmpty(const Side& before, const Side& after, const std::vector<std::stri
     if (side.units.empty())
       result.problems.push_back({of, "", "", fmt::format("there is nothing to compare in '{}'", side.name)});
   };
-  check(before, Problem::Of::Before);
+  if (!result.isOneSide) check(before, Problem::Of::Before);
   check(after, Problem::Of::After);
   std::set<std::string> have;
   bool any = false;
@@ -237,16 +267,22 @@ Result::Verdict Result::verdict() const {
   return hasRegression() ? Verdict::Regression : Verdict::Ok;
 }
 
+Result checkSide(const Side& side, const std::vector<std::string>& asked, const std::vector<Bound>& bounds) {
+  return compareSides(side, side, FailOn(), asked, bounds);
+}
+
 Result compareSides(const Side& before, const Side& after, const FailOn& failOn,
-                    const std::vector<std::string>& asked) {
+                    const std::vector<std::string>& asked, const std::vector<Bound>& bounds) {
   Result result;
+  result.isOneSide = &before == &after;
+  result.bounds = bounds;
   result.before = before.name;
   result.after = after.name;
   result.ptxasBefore = before.ptxas;
   result.ptxasAfter = after.ptxas;
   result.failOn = failOn;
   Matching matching = match(before, after);
-  for (const Match& m : matching.matches) result.rows.push_back(rowOf(m, failOn));
+  for (const Match& m : matching.matches) result.rows.push_back(rowOf(m, failOn, bounds));
   sortRows(result.rows);
 
   addVersions(before, after, result);
@@ -255,9 +291,10 @@ Result compareSides(const Side& before, const Side& after, const FailOn& failOn,
   for (const Side* side : {&before, &after})
     for (const std::string& note : side->notes)
       if (said.insert(note).second) result.notes.push_back(note);
-  addProblems(before, Problem::Of::Before, result);
+  if (!result.isOneSide) addProblems(before, Problem::Of::Before, result);
   addProblems(after, Problem::Of::After, result);
   addUnknown(result);
+  addUnchecked(result);
   addEmpty(before, after, asked, result);
 
   result.all = summarize(result.rows, "");

@@ -1,7 +1,7 @@
 // Comparing two sides: what became of each function, whether that is a regression, and sums over all.
 //
 // Better or worse is decided by the guard's rule (compare.h), then machine instructions of innermost loops, registers,
-// stack: the first that differs. A regression is what --fail-on says. Rows are in the order in which one
+// stack: the first that differs. A regression is what --fail-on says, or a limit that is not kept. Rows are in the order in which one
 // wants to see them: regressions, then what got worse, the worst first; what is gone; what got better, most of all
 // first; what is new; what has other code only; the rest.
 #pragma once
@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "diff/bounds.h"
 #include "diff/fail_on.h"
 #include "diff/match.h"
 
@@ -35,6 +36,7 @@ struct Row {
   Change change = Change::Same;
   std::vector<Regression> regressions;  // a kernel that is gone has none, even if it counts as one
   std::vector<ptxas::Note> newNotes;
+  std::vector<Breach> breaches;  // limits that the side after does not keep
   // What decides whether it got better or worse, and by what; also where that is not what fails.
   ptxas::Comparison by;
 
@@ -71,6 +73,8 @@ struct Result {
   std::string before, after;  // names of the sides
   std::string ptxasBefore, ptxasAfter;
   FailOn failOn;
+  std::vector<Bound> bounds;
+  bool isOneSide = false;  // only limits were checked: both sides are the same
   std::vector<Row> rows;
   std::vector<Problem> problems;  // each means NotCompared
   std::vector<std::string> notes;
@@ -85,6 +89,8 @@ std::string_view name(Result::Verdict v);  // "ok", "regression", "not-compared"
 
 // `asked`: architectures that must have something to compare.
 Result compareSides(const Side& before, const Side& after, const FailOn& failOn,
-                    const std::vector<std::string>& asked);
+                    const std::vector<std::string>& asked, const std::vector<Bound>& bounds = {});
+// Of one side its limits alone.
+Result checkSide(const Side& side, const std::vector<std::string>& asked, const std::vector<Bound>& bounds);
 
 }  // namespace ptxopt::diff

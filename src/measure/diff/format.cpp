@@ -51,6 +51,10 @@ std::string text(const Regression& r) {
   return out;
 }
 
+std::string text(const Breach& b) {
+  return fmt::format("{} {} (limit {})", b.bound.figure, b.value, b.bound.text());
+}
+
 std::string text(const Problem& p) {
   std::string out;
   if (p.side != Problem::Of::Both) out = p.side == Problem::Of::Before ? "before: " : "after: ";

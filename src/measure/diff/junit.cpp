@@ -69,7 +69,8 @@ void addRow(const Row& row, Suite& suite) {
     ++suite.failures;
     std::string message;
     for (const Regression& r : row.regressions) message += (message.empty() ? "" : ", ") + text(r);
-    if (!row.isCompared()) message = "the kernel is gone";
+    for (const Breach& b : row.breaches) message += (message.empty() ? "" : ", ") + text(b);
+    if (!row.after) message = "the kernel is gone";
     outcome = fmt::format("<failure type=\"regression\" message=\"{}\">{}</failure>", escaped(message),
                           escaped(differences(row)));
   } else if (row.change == Change::Missing) {

@@ -22,6 +22,8 @@ std::string notesOf(const ptxas::FunctionMeasures& f);
 std::string codeText(const Row& row);
 // "spills 0 -> 64 (more than 0)", "new note: C7508 (setmaxnreg is ignored)".
 std::string text(const Regression& regression);
+// "regs 168 (limit attention*:regs<=128)".
+std::string text(const Breach& breach);
 // "after: a.ptx for sm_80: MESSAGE".
 std::string text(const Problem& problem);
 

@@ -394,6 +394,17 @@ E: ret;
             check(out.read_text() == "what was there", f"{inputs}: written")
         self.run("baseline", good, "-o", out, "--fail-on", "regs", status=2)  # without --ratchet it means nothing
 
+    def test_baseline_with_limits(self):
+        self.ptxas()
+        source, out = self.write("k.ptx", SPILLS), self.folder / "limits.json"
+        run = self.run("baseline", source, "-o", out, "--limit", "spills<=0", status=1)
+        check("(limit spills<=0)" in run.stderr and json.loads(out.read_text())["units"], run.stderr)
+        self.run("baseline", source, "-o", out, "--limit", "regs<=24")
+        self.run("baseline", source, "-o", out, "--ratchet", out, "--limit", "spills<=0", status=1)
+        out.unlink()
+        self.run("baseline", source, "-o", out, "--limit", "x:spills<=0", status=2)
+        check(not out.exists(), "written")
+
     # ---- ratchets ----
 
     def ratchet(self, old, text, *options, status=0):

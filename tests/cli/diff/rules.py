@@ -1,7 +1,7 @@
 """Matching, limits and formats, on baselines that are made up: needs no ptxas."""
 import json
 
-from support import Side, Suite, cells_of, check, function, html_of
+from support import Side, Suite, cells_of, check, function, html_of, validate
 
 HOSTILE = "</td><script>alert(1)</script>`|**x**<!--@all\x01\x1b[31m"
 OLD_ANON = "_ZN35_GLOBAL__N__b1a8bd35_4_t_cu__Z2goPf4anonIfEEvPT_"
@@ -123,6 +123,79 @@ class Rules(Suite):
                     self.diff(before, after, "--fail-on", measure + tolerance, status=int(more > passes))
         before, after = (Side().unit("a.ptx", function("k", spill_stores=n)) for n in (0, 1))
         self.diff(before, after, "--fail-on", "spills:50%", status=1)  # a part of nothing is nothing
+
+    # ---- limits ----
+
+    def test_limits(self):
+        side = Side().unit("a.ptx", function("attention_1", registers=168), function("_Z4gemmPf", spill_stores=4, shared=2048),
+                           function("plain"), function("f", kind="func", spill_stores=8))
+        path = self.write("a.json", side)
+        for limits, beyond in ((["spills<=4"], []), (["spills<=3"], ["_Z4gemmPf"]), (["registers<=128", "regs<=32"], ["attention_1"]),
+                               (["attention*:registers<=128"], ["attention_1"]), (["gemm:spills<=0"], ["_Z4gemmPf"]),
+                               (["gemm(float[*]):spills<=0"], ["_Z4gemmPf"]), (["_Z4*:shared<=2047"], ["_Z4gemmPf"]),
+                               (["pl?in:warps>=64"], []), (["pl?in:warps>=65"], ["plain"]), (["sass<=200", "instructions>=201"], ["*"])):
+            options = [x for limit in limits for x in ("--limit", limit)]
+            # Of one side, of two, and of a kernel that is new.
+            for before in (None, side, Side().unit("a.ptx", function("plain"))):
+                if before is None:
+                    out = self.folder / "one.json"
+                    self.run("diff", path, *options, "--json", out, status=int(bool(beyond)))
+                    result = json.loads(out.read_text())
+                    validate(result, "diff")
+                    check(result["one-side"] is True, "one-side")
+                else:
+                    result = self.diff(before, side, *options, status=int(bool(beyond)))
+                found = sorted(f["name"] for f in result["functions"] if f["breaches"])
+                wanted = ["_Z4gemmPf", "attention_1", "plain"] if beyond == ["*"] else beyond
+                check(found == wanted, f"{limits}: {found}")
+                check(all((f["change"] == "regression") == bool(f["breaches"]) for f in result["functions"]), result["functions"])
+        result = self.diff(side, side, "--limit", "attention*:registers<=128", status=1)
+        breach, = result.row("attention_1")["breaches"]
+        check(breach == dict(kernel="attention*", figure="registers", most=128, least=None, value=168), breach)
+        check(result["limits"] == [dict(kernel="attention*", figure="registers", most=128, least=None)], result["limits"])
+        said = "registers 168 (limit attention*:registers<=128)"
+        check(said in result.text and said.replace("*", "\\*").replace("<", "\\<") in result.markdown, result.markdown)
+        check(result.junit.find(".//testcase[@name='attention_1']/failure").get("message") == said, "JUnit")
+        run = self.run("diff", path, "--limit", "attention*:registers<=168")
+        check(run.stdout == "3 kernels within the limits\n", run.stdout)
+        check("1 of 3 kernels beyond a limit" in self.run("diff", path, "--limit", "regs<=100", status=1).stdout, "one side")
+
+    def test_limits_in_a_file(self):
+        path = self.write("a.json", Side().unit("a.ptx", function("k", registers=40)))
+
+        def limits(*limits, **more):
+            document = {"format": "ptxopt-limits", "version": 1, "limits": list(limits), **more}
+            return self.write("limits.json", json.dumps(document)), document
+        for least, most, status in ((64, 40, 0), (65, 40, 1), (64, 39, 1)):
+            file, document = limits({"figure": "warps", "least": least}, {"kernel": "k*", "figure": "registers", "most": most})
+            validate(document, "limits")
+            self.run("diff", path, "--limits", file, status=status)
+            self.run("diff", path, path, "--limits", file, status=status)
+            self.run("diff", path, "--limits", file, "--limit", "regs<=39", status=1)
+        good = {"figure": "regs", "most": 1}
+        for bad, message in ((dict(good, figure="speed"), "limit 1: 'speed' is not one of notes, spills"), (dict(good, least=1), "one of most and least"),
+                             ({"figure": "regs"}, "one of most and least"), (dict(good, most=-1), "'-1' is not a whole number"),
+                             (dict(good, most=1.5), "'1.5' is not a whole number"), (dict(good, name="k"), "limit 1: 'name' has no meaning"),
+                             ({"most": 1}, "figure"), (5, "limit 1")):
+            run = self.run("diff", path, "--limits", limits(bad)[0], status=2)
+            check("limits.json' has no limits: " in run.stderr and message in run.stderr and not run.stdout, f"{bad}: {run.stderr}")
+        for text in ("", "{", "[]", '{"format": "ptxopt-limits"}', '{"format": "ptxopt-limits", "version": 2, "limits": []}'):
+            check("has no limits: " in self.run("diff", path, "--limits", self.write("limits.json", text), status=2).stderr, text)
+        check("'more' has no meaning" in self.run("diff", path, "--limits", limits(good, more=1)[0], status=2).stderr, "a key")
+        self.run("diff", path, "--limits", self.folder / "nowhere.json", status=2)
+        file, _ = limits(good)
+        check("limits" in self.run("diff", path, "--limits", file, "-o", file, status=2).stderr, "not written over")
+
+    def test_limits_are_checked(self):
+        path = self.write("a.json", Side().unit("a.ptx", function("k", spill_stores=None, spill_loads=None)))
+        for text in ("", "spills", "spills<0", "spills=0", "spills<=", "spills<=x", "spills<=-1", "spills<=1.5", "speed<=1", "code<=0", ":regs<=1",
+                     "k:<=1", "<=1", "spills<=99999999999999999999999"):
+            run = self.run("diff", path, "--limit", text, status=2)
+            check("--limit: '" in run.stderr and not run.stdout, f"{text}: {run.stderr}")
+        check("is for no kernel" in self.run("diff", path, "--limit", "other*:regs<=1", status=2).stderr, "a pattern of nothing")
+        check("not known of 1 of its 1 kernels" in self.run("diff", path, "--limit", "spills<=1", status=2).stderr, "a cubin")
+        check("no --limit" in self.run("diff", path, status=2).stderr, "nothing to do")
+        self.run("diff", path, "--limit", "regs<=99", "--fail-on", "regs", status=2)
 
     def test_fail_on_is_checked(self):
         side = self.write("a.json", Side().unit("a.ptx", function("k")))

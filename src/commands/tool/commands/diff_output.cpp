@@ -66,7 +66,8 @@ class FigureCells {
 
 Table::Cell changeCell(const Row& row) {
   switch (row.change) {
-    case Change::Regression: return {row.isCompared() ? "REGRESSION" : "MISSING", Style::Bad};
+    case Change::Regression:
+      return {!row.after ? "MISSING" : row.regressions.empty() ? "LIMIT" : "REGRESSION", Style::Bad};
     case Change::Worse: return {"worse", Style::Doubtful};
     case Change::Missing: return {"missing", Style::Doubtful};
     case Change::New: return {"new"};
@@ -185,6 +186,15 @@ std::vector<std::size_t> shownRows(const Result& result, bool all) {
   return rows;
 }
 
+// What the figures of the table do not say, a line each.
+std::vector<std::string> detailLines(const Result& result, const std::vector<std::size_t>& rows,
+                                     const std::vector<std::string>& names) {
+  std::vector<std::string> lines;
+  for (const std::size_t i : rows)
+    for (const diff::Breach& b : result.rows[i].breaches) lines.push_back(names[i] + ": " + text(b));
+  return lines;
+}
+
 // ---- sums ----
 
 std::string countsOf(const Summary& s) {
@@ -227,6 +237,7 @@ std::string meansOf(const Summary& s, std::string_view arrow) {
 std::vector<std::string> summaryLines(const Result& result, std::string_view arrow,
                                       std::string (*shown)(std::string_view)) {
   std::vector<std::string> lines;
+  if (result.isOneSide) return lines;
   const auto add = [&](const Summary& s, const std::string& prefix) {
     lines.push_back(prefix + countsOf(s));
     if (const std::string means = meansOf(s, arrow); !means.empty()) lines.push_back(prefix + means);
@@ -259,7 +270,10 @@ std::string diffHeadline(const Result& result) {
       result.rows.begin(), result.rows.end(), [](const Row& r) { return r.change == Change::Regression; }));
   if (s.compared == 0 && s.functions == 0) return "nothing was compared";
   const std::string in = plural(s.compared, "kernel");
-  std::string out = regressions == 0 ? "no regression in " + in : plural(regressions, "regression") + " in " + in;
+  std::string out = result.isOneSide   ? regressions == 0 ? fmt::format("{} within the limits", in)
+                                                          : fmt::format("{} of {} beyond a limit", regressions, in)
+                      : regressions == 0 ? "no regression in " + in
+                                       : plural(regressions, "regression") + " in " + in;
   if (!result.problems.empty()) out += "; not everything could be compared";
   return out;
 }
@@ -268,11 +282,14 @@ std::string diffText(const Result& result, const DiffOutputOptions& options) {
   constexpr std::string_view kArrow = " -> ";
   std::string out;
   const auto rows = shownRows(result, options.all);
+  const auto names = displayNames(result.rows, {options.mangled, options.nameWidth});
   if (!rows.empty()) {
-    const auto names = displayNames(result.rows, {options.mangled, options.nameWidth});
     const Table table = makeTable(result, columnsFor(result, rows), names, rows, kArrow);
     out += table.text({options.colours, options.width}) + "\n";
   }
+  const std::vector<std::string> details = detailLines(result, rows, names);
+  for (const std::string& line : details) out += printable(line) + "\n";
+  if (!details.empty()) out += "\n";
   if (!options.code.empty()) out += options.code + "\n";
   for (const std::string& line : summaryLines(result, kArrow, printable)) out += line + "\n";
   for (std::size_t i = 0; i < std::min(result.notes.size(), kMostLines); ++i)
@@ -280,7 +297,7 @@ std::string diffText(const Result& result, const DiffOutputOptions& options) {
   if (result.notes.size() > kMostLines) out += fmt::format("and {} notes more\n", result.notes.size() - kMostLines);
   const auto verdict = result.verdict();
   out += styled(diffHeadline(result), verdict == Result::Verdict::Ok ? Style::Good : Style::Bad, options.colours);
-  out += fmt::format(" (--fail-on {})\n", result.failOn.text());
+  out += result.isOneSide ? "\n" : fmt::format(" (--fail-on {})\n", result.failOn.text());
   return out;
 }
 
@@ -315,6 +332,13 @@ std::string diffMarkdown(const Result& result, const DiffOutputOptions& options)
 
   const auto rows = shownRows(result, options.all);
   const auto names = displayNames(result.rows, {options.mangled, options.nameWidth});
+  if (const auto lines = detailLines(result, rows, names); !lines.empty()) {
+    std::string details;
+    for (std::size_t i = 0; i < std::min(lines.size(), kMostLines); ++i)
+      details += "- " + markdownText(lines[i]) + "\n";
+    if (lines.size() > kMostLines) details += fmt::format("- and {} lines more\n", lines.size() - kMostLines);
+    tail.insert(0, details + "\n");
+  }
   const Columns columns = columnsFor(result, rows);
   const auto body = [&](std::size_t count) {
     if (count == 0) return std::string();
