@@ -9,6 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lib"))
 from checking import Failure, Skipped, check  # noqa: E402, F401
+from toolkit import find_ptxas  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[3]
 MARK = "<!-- ptxopt-diff -->"
@@ -53,6 +54,14 @@ class Suite:
 
     def __init__(self, tool, folder):
         self.tool, self.folder = str(Path(tool).resolve()), folder
+
+    def model(self, architecture="sm_80"):
+        """The digest of the model of time, which no command says without machine code: of a cubin's baseline."""
+        program = find_ptxas()
+        if not program:
+            raise Skipped("there is no ptxas")
+        source = self.write("model/k.ptx", f".version 7.0\n.target {architecture}\n.address_size 64\n.visible .entry k() {{ ret; }}\n")
+        return json.loads(self.run("baseline", source, "-o", "-").stdout)["units"][0]["functions"][0]["cycles"]["model"]
 
     def write(self, name, content, mode=None):
         path = self.folder / name

@@ -123,8 +123,10 @@ int baselineCommand(int argc, char** argv) {
   diff::Ratcheted ratcheted{now.side};
   const auto show = [&](const diff::Result& result) {
     problems = result.problems;
-    printAsked(
-        diffText(result, {.colours = hasColours(stderr), .width = terminalWidth(stderr, 0), .nameWidth = 40}));
+    printAsked(diffText(result, {.colours = hasColours(stderr),
+                                 .width = terminalWidth(stderr, 80),
+                                 .tableWidth = terminalWidth(stderr, 80),
+                                 .nameWidth = 40}));
     if (result.hasRegression()) exitCode = static_cast<int>(Status::CheckFailed);
   };
   if (!old.empty() && problems.empty()) {
@@ -141,8 +143,8 @@ int baselineCommand(int argc, char** argv) {
   if (!writeFiles({{output, text}}, error)) return fail(Status::Usage, error);
   std::string message = fmt::format("ptxopt baseline: {}", summaryOf(ratcheted.side));
   if (!old.empty())
-    message += fmt::format("; {} tightened, {} with worse figures that were not taken over", ratcheted.tightened,
-                           ratcheted.kept);
+    message +=
+        fmt::format("; {} tightened, {} with worse figures keep the old ones", ratcheted.tightened, ratcheted.kept);
   printAsked(message + "\n");
   return exitCode;
 }

@@ -22,6 +22,7 @@ namespace ptxopt::tool {
 namespace {
 
 constexpr std::size_t kMostMessages = 20;
+constexpr std::size_t kTextWidth = 80;  // where there is no terminal
 
 struct DiffLine {
   std::array<std::string, 2> paths;
@@ -30,6 +31,7 @@ struct DiffLine {
   LimitLine limits;
   bool all = false, mangled = false, showCode = false;
   std::size_t nameWidth = 0;
+  std::vector<DiffFigure> columns;
   std::string code;  // what --show-code shows
 };
 
@@ -39,12 +41,15 @@ std::string render(const diff::Result& result, const DiffLine& line, const std::
   if (format == "junit") return writeJunit(result);
   DiffOutputOptions options;
   options.all = line.all;
+  options.columns = line.columns;
   options.mangled = line.mangled;
   options.nameWidth = app.get_option("--name-width")->count() != 0 ? line.nameWidth : format == "text" ? 40 : 100;
   if (format == "markdown") return diffMarkdown(result, options);
   options.code = line.code;
   options.colours = isScreen && hasColours(stdout);
-  options.width = isScreen ? terminalWidth(stdout, 0) : 0;
+  options.width = isScreen ? terminalWidth(stdout, kTextWidth) : kTextWidth;
+  // Who says how long names are has them so.
+  options.tableWidth = app.get_option("--name-width")->count() != 0 ? 0 : options.width;
   return diffText(result, options);
 }
 
@@ -73,6 +78,7 @@ int diffCommand(int argc, char** argv) {
       "  ptxopt diff old/ new/ --fail-on regs            # on register counts alone\n"
       "  ptxopt diff old/ new/ --arch sm_80,sm_90");
   DiffLine line;
+  std::string columns;
   app.add_option("A", line.paths[0], "what there was; - is standard input")->required();
   app.add_option("B", line.paths[1], "what there is now; without it the limits of A are checked");
   addFailOn(app, line.failOn);
@@ -90,6 +96,10 @@ int diffCommand(int argc, char** argv) {
                  "shorten names of more characters; 0: none [40 in text, 100 in markdown]")
       ->type_name("N")
       ->check(wholeNumber());
+  app.add_option(
+         "--columns", columns,
+         "these figures, in text and markdown: regs, spills, stack, sass, inner, warps, cycles, shared, notes")
+      ->type_name("FIGURE,...");
   app.add_flag("--show-code", line.showCode,
                "also the machine code of both sides where it differs, aligned; in text");
   line.ptxas.addTo(app);
@@ -101,6 +111,11 @@ int diffCommand(int argc, char** argv) {
   if (!failOn) return fail(Status::Usage, error);
   diff::MeasureOptions options = line.ptxas.options();
   options.keepsCode = line.showCode;
+  if (app.get_option("--columns")->count() != 0) {
+    const auto wanted = parseColumns(columns, error);
+    if (!wanted) return fail(Status::Usage, error);
+    line.columns = *wanted;
+  }
   const auto bounds = line.limits.bounds(error);
   if (!bounds) return fail(Status::Usage, error);
   const bool isOneSide = line.paths[1].empty();
