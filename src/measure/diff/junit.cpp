@@ -77,6 +77,13 @@ void addRow(const Row& row, Suite& suite) {
     ++suite.skipped;
     outcome = "<skipped message=\"only on the side before\"/>";
   }
+  // What fails nothing, and is of interest.
+  if (outcome.empty() && row.isCompared() && row.change != Change::Same) {
+    const std::string by =
+        row.by.sign == 0 ? std::string() : fmt::format(" by {}: {}", ptxas::name(row.by.by), row.by.text());
+    outcome = fmt::format("<system-out>{}</system-out>",
+                          escaped(fmt::format("{}{}; {}", name(row.change), by, differences(row))));
+  }
   suite.add(row.file, fullName(row.name, {}) + (row.isKernel ? "" : " (device function)"), outcome);
 }
 

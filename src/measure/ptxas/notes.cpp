@@ -140,9 +140,12 @@ class Attribution {
 
   void finish() {
     for (const auto& [note, times] : ofNobody_) {
-      const std::vector<std::string> names = candidates(infoOf(note.first));
+      const NoteInfo* const info = infoOf(note.first);
+      const std::vector<std::string> names = candidates(info);
       const bool isEachs = names.size() == times;
-      for (const std::string& name : names) addTo(name, {note.first, note.second, isEachs ? 0 : times});
+      // A warning of a pragma is said again for each copy of it, which is not worse.
+      const uint32_t said = info == nullptr ? 1 : times;
+      for (const std::string& name : names) addTo(name, {note.first, note.second, isEachs ? 0 : said});
     }
     for (FunctionMeasures& f : measures_.functions) {
       std::ranges::sort(

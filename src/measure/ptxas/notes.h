@@ -18,9 +18,10 @@ struct FunctionMeasures;
 struct Measures;
 
 struct Note {
-  std::string id;      // "C7508"; "warning" or "info" of what has no number
-  std::string text;    // without numbers of lines and the function's own name
-  uint32_t times = 0;  // 0: it is of this function; otherwise of several together, and is said so often
+  std::string id;    // "C7508"; "warning" or "info" of what has no number
+  std::string text;  // without numbers of lines and the function's own name
+  uint32_t times =
+      0;  // 0: it is of this function; otherwise of several together, and is said so often (1 of what has no number)
 
   // In a few words where the table has some; otherwise the text.
   std::string brief() const;

@@ -147,6 +147,11 @@ E: ret;
         check(result.row("bound")["after"]["notes"] == [], "of one of two kernels, which the message does not name")
         for _ in range(2):  # the second time from the cache
             self.diff(before, after, "--fail-on", "notes", status=1)
+        # Of wgmma the messages name the function, in other words from one ptxas to the next.
+        hazard = ROOT / "tests/inputs/hazards/h16d_wgmma_read_early.ptx"
+        row = self.diff(hazard, hazard).row("k")
+        check({n["id"] for n in row["after"]["notes"]} <= {"C7514", "C7517"} and row["after"]["notes"] and not row["new-notes"], row)
+        check(all(n["times"] == 0 and "line" not in n["text"] and "'k'" not in n["text"] for n in row["after"]["notes"]), row)
         baseline = self.folder / "notes.json"
         self.run("baseline", before, "-o", baseline)
         self.diff(baseline, after, "--fail-on", "notes", status=1)

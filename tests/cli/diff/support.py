@@ -117,6 +117,16 @@ class Suite:
         kernels = [f["change"] for f in functions if f["kind"] == "entry"]
         counts = result["summary"]["kernels"]
         check(all(counts[c] == kernels.count(c) for c in order), f"{counts} of {kernels}")
+        junit = ElementTree.tostring(suites, encoding="unicode")
+        for f in functions:
+            for note in f["new-notes"]:
+                check(all(note["id"] in text for text in (result.text, result.markdown, junit)), f"{note} is not in all formats")
+            for breach in f["breaches"]:
+                said = f"{breach['figure']} {breach['value']} (limit"
+                check(all(said in text for text in (result.text.replace("\n    ", " "), result.markdown, junit)), f"{breach} is not in all formats")
+            if f["decided-by"] and f["change"] in ("better", "worse") and len(functions) < 10:
+                by = f"by {f['decided-by']['measure']}"
+                check(all(by in text for text in (result.text, result.markdown, junit)), f"{by} is not in all formats")
         for problem in result["problems"]:
             check(problem["message"].split("\n")[0][:60] in result.stderr or len(result["problems"]) > 20, result.stderr)
 

@@ -123,9 +123,12 @@ int baselineCommand(int argc, char** argv) {
   diff::Ratcheted ratcheted{now.side};
   const auto show = [&](const diff::Result& result) {
     problems = result.problems;
+    const std::size_t width = terminalWidth(stderr, 80);
     printAsked(diffText(result, {.colours = hasColours(stderr),
-                                 .width = terminalWidth(stderr, 80),
-                                 .tableWidth = terminalWidth(stderr, 80),
+                                 .width = width,
+                                 .tableWidth = width,
+                                 .columns = {},
+                                 .code = {},
                                  .nameWidth = 40}));
     if (result.hasRegression()) exitCode = static_cast<int>(Status::CheckFailed);
   };
