@@ -88,7 +88,8 @@ std::string codeOf(const Row& row, const Side& before, const Side& after) {
                          orOld(row.oldName, row.name), withScheduling);
   const auto b = linesOf(after, row.file, row.architecture, row.name, withScheduling);
   if (a.empty() || b.empty())
-    return out + fmt::format("  there is none of the side {}\n", a.empty() ? "before" : "after");
+    return out + fmt::format("  there is none of the side {}: a baseline, or code to be linked\n",
+                             a.empty() ? "before" : "after");
   out += fmt::format("{:39}d  a  b        c  {}\n", "", withScheduling ? "modifiers, scheduling" : "modifiers");
   return out + alignedCode(a, b);
 }

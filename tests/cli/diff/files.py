@@ -114,72 +114,6 @@ exec {self.ptxas()} "$@\"""")
                              capture_output=True, text=True)
         check(run.returncode == 0 and "-> " in run.stdout, run.stderr)
 
-    def test_notes_of_ptxas(self):
-        """A kernel whose setmaxnreg ptxas ignores got no better, however few registers it takes."""
-        self.ptxas()
-
-        def split(name, bounds):
-            return f""".visible .entry {name}(.param .u64 p){bounds}
-{{
-  .reg .pred %p<2>;
-  .reg .b32 %r<4>;
-  .reg .b64 %rd<4>;
-  ld.param.u64 %rd1, [p];
-  mov.u32 %r1, %tid.x;
-  setp.lt.u32 %p1, %r1, 128;
-  @%p1 bra A;
-  setmaxnreg.dec.sync.aligned.u32 24;
-  bra.uni E;
-A: setmaxnreg.inc.sync.aligned.u32 240;
-  mul.wide.u32 %rd2, %r1, 4;
-  add.s64 %rd3, %rd1, %rd2;
-  st.global.u32 [%rd3], %r1;
-E: ret;
-}}
-"""
-        head, bounds = ".version 8.0\n.target sm_90a\n.address_size 64\n", " .maxntid 384, 1, 1 .minnctapersm 1"
-        before = self.write("before.ptx", head + split("k", bounds) + split("bound", bounds))
-        after = self.write("after.ptx", head + split("k", "") + split("bound", bounds))
-        result = self.diff(before, after)
-        row = result.row("k")
-        check(row["change"] == "worse" and row["after"]["registers"] < row["before"]["registers"], row)
-        check([n["id"] for n in row["new-notes"]] == ["C7508"] and row["before"]["notes"] == [], row)
-        check(result.row("bound")["after"]["notes"] == [], "of one of two kernels, which the message does not name")
-        for _ in range(2):  # the second time from the cache
-            self.diff(before, after, "--fail-on", "notes", status=1)
-        # Of wgmma the messages name the function, in other words from one ptxas to the next.
-        hazard = ROOT / "tests/inputs/hazards/h16d_wgmma_read_early.ptx"
-        row = self.diff(hazard, hazard).row("k")
-        check({n["id"] for n in row["after"]["notes"]} <= {"C7514", "C7517"} and row["after"]["notes"] and not row["new-notes"], row)
-        check(all(n["times"] == 0 and "line" not in n["text"] and "'k'" not in n["text"] for n in row["after"]["notes"]), row)
-        baseline = self.folder / "notes.json"
-        self.run("baseline", before, "-o", baseline)
-        self.diff(baseline, after, "--fail-on", "notes", status=1)
-
-    def test_code_of_ptxas(self):
-        """Another constant is other code, also against a baseline, and --show-code has the instruction."""
-        self.ptxas()
-        text = module(kernel("k"), kernel("same"))
-        before = self.write("before/k.ptx", text)
-        after = self.write("after/k.ptx", text.replace("ret;", "st.global.u32 [%rd1+32], 1234567; ret;", 1))
-        other = self.write("other/k.ptx", after.read_text().replace("1234567", "1234568"))
-        result = self.diff(after, other, "--fail-on", "code", status=1)
-        check(result.row("k")["code-differs-in"] == ["constants"] and result.row("same")["same-code"] is True, result["functions"])
-        check(self.diff(after, other).change("k") == "other-code" and self.diff(before, after).row("k")["code-differs-in"] == ["instructions"],
-              "by default nothing fails")
-        baseline = self.folder / "code.json"
-        self.run("baseline", after.parent, "-o", baseline)
-        self.diff(baseline, after.parent, "--fail-on", "code")
-        self.diff(baseline, self.write("elsewhere/k.ptx", "\n// moved\n" + after.read_text()).parent, "--fail-on", "code")
-        check(self.diff(baseline, other.parent, "--fail-on", "code", status=1).row("k")["code-differs-in"] == ["constants"], "baseline")
-        for paths in ((after, other), (self.cubin("a.cubin", after.read_text()), self.cubin("b.cubin", other.read_text()))):
-            shown = self.run("diff", *paths, "--show-code").stdout
-            lines = [line.split() for line in shown.splitlines() if line.startswith(("  - ", "  + "))]
-            check([x[0] for x in lines] == ["-", "+"] and lines[0][2] == lines[1][2], shown)
-            check("0012d687" in lines[0] and "0012d688" in lines[1] and "code of k for sm_80: other constants" in shown, shown)
-            check("code of same" not in shown, shown)
-        check("there is none of the side before" in self.run("diff", baseline, other.parent, "--show-code").stdout, "a baseline has none")
-
     def test_registers_of_ptxas(self):
         """More registers fail where fewer warps fit, by ptxas's own figures."""
         self.ptxas()
@@ -398,17 +332,6 @@ E: ret;
             check(message in run.stderr, f"{inputs}: {run.stderr}")
             check(out.read_text() == "what was there", f"{inputs}: written")
         self.run("baseline", good, "-o", out, "--fail-on", "regs", status=2)  # without --ratchet it means nothing
-
-    def test_baseline_with_limits(self):
-        self.ptxas()
-        source, out = self.write("k.ptx", SPILLS), self.folder / "limits.json"
-        run = self.run("baseline", source, "-o", out, "--limit", "spills<=0", status=1)
-        check("(limit spills<=0)" in run.stderr and json.loads(out.read_text())["units"], run.stderr)
-        self.run("baseline", source, "-o", out, "--limit", "regs<=24")
-        self.run("baseline", source, "-o", out, "--ratchet", out, "--limit", "spills<=0", status=1)
-        out.unlink()
-        self.run("baseline", source, "-o", out, "--limit", "x:spills<=0", status=2)
-        check(not out.exists(), "written")
 
     # ---- ratchets ----
 
