@@ -60,11 +60,14 @@ std::vector<FunctionPlace> functionPlaces(std::string_view ptx) {
     if (c == '\n') ++line;
     if (c == '{') ++depth;
     if (c == ';' && depth == 0) isOpen = false;
-    if (c == '}' && depth != 0 && --depth == 0 && isOpen) {
-      place.lastLine = line;
-      place.text = text.substr(begin, at + 1 - begin);
-      places.push_back(std::move(place));
-      isOpen = false;
+    if (c == '}' && depth != 0) {
+      --depth;
+      if (depth == 0 && isOpen) {
+        place.lastLine = line;
+        place.text = text.substr(begin, at + 1 - begin);
+        places.push_back(place);
+        isOpen = false;
+      }
     }
     if (c != '.' || depth != 0) continue;
     for (const std::string_view directive : {".entry", ".func"}) {

@@ -1,6 +1,8 @@
 // What ptxas says besides figures, and of which function it says it.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "ptxas/compare.h"
 #include "ptxas/function_places.h"
 #include "ptxas/measures.h"
