@@ -20,11 +20,11 @@ namespace {
 
 struct NoteInfo {
   unsigned number;
-  std::string_view brief, word;
+  std::string_view part, brief, word;
   sass::Opcode opcode;
 };
 constexpr NoteInfo kNotes[] = {
-#define PTXOPT_NOTE(number, brief, word, opcode) {number, brief, word, sass::Opcode::opcode},
+#define PTXOPT_NOTE(number, part, brief, word, opcode) {number, part, brief, word, sass::Opcode::opcode},
 #include "ptxas/notes.def"
 };
 constexpr std::string_view kNoNotes[] = {
@@ -36,11 +36,13 @@ constexpr std::string_view kAdvice[] = {"Advisory", "Potential "};
 
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
 
-const NoteInfo* infoOf(std::string_view id) {
+const NoteInfo* infoOf(std::string_view id, std::string_view text) {
   unsigned number = 0;
   if (!id.starts_with('C')) return nullptr;
   std::from_chars(id.data() + 1, id.data() + id.size(), number);
-  const auto it = std::ranges::find(kNotes, number, &NoteInfo::number);
+  const auto it = std::ranges::find_if(kNotes, [&](const NoteInfo& info) {
+    return info.number == number && text.find(info.part) != std::string_view::npos;
+  });
   return it == std::end(kNotes) ? nullptr : it;
 }
 
@@ -140,7 +142,7 @@ class Attribution {
 
   void finish() {
     for (const auto& [note, times] : ofNobody_) {
-      const NoteInfo* const info = infoOf(note.first);
+      const NoteInfo* const info = infoOf(note.first, note.second);
       const std::vector<std::string> names = candidates(info);
       const bool isEachs = names.size() == times;
       // A warning of a pragma is said again for each copy of it, which is not worse.
@@ -209,7 +211,7 @@ std::string keyOf(const Note& note) {
 }  // namespace
 
 std::string Note::brief() const {
-  const NoteInfo* const info = infoOf(id);
+  const NoteInfo* const info = infoOf(id, text);
   return info == nullptr ? text : std::string(info->brief);
 }
 

@@ -140,5 +140,9 @@ TEST_CASE("notes of ptxas: a new one is worse than any figure is better") {
   CHECK(sign(with({{own}}), with({{twice}})) == 0);
   const ptxas::Comparison by = compare(with({{}}), with({{{"C7508", "ignored", 0}}}), ptxas::GuardRule::Time);
   CHECK(name(by.by) == "notes");
+  CHECK(Note{"C7519", "wgmma.mma_async instructions are serialized due to", 0}.brief() ==
+        "wgmma is serialized: an arrival on a divergent path");
+  CHECK(Note{"C7519", "warpgroup.arrive is injected by compiler", 0}.brief() == "an arrival of wgmma was added");
+  CHECK(Note{"C7999", "something new", 0}.brief() == "something new");
   CHECK(by.text() == "new C7508 (setmaxnreg is ignored: no register count at entry)");
 }
