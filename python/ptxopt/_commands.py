@@ -120,7 +120,7 @@ def verify(before: Source, after: Source, *, kernel: Optional[str] = None, trial
 
 @dataclass(frozen=True)
 class DiffRow:
-    """A function in both texts: `change` is better, worse, same, new, missing or regression; figures as JSON has them."""
+    """A function in both texts: `change` is better, worse, other-code, same, new, missing or regression; figures as JSON has them."""
     name: str
     change: str
     before: Optional[Dict[str, Any]]

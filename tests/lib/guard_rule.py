@@ -5,6 +5,7 @@ Figures are rows of `ptxopt baseline`.
 """
 import collections
 import math
+import re
 
 SCENARIOS = ("L1", "L2", "DRAM")
 SAME_TIME = 0.005  # of the cycles: less says nothing
@@ -21,7 +22,26 @@ def spills(row):
     return (row["spill-stores"] or 0) + (row["spill-loads"] or 0)
 
 
-def by_warps(before, after):
+def by_notes(before, after):
+    """Of messages of ptxas: 1 if one is new, -1 if some are only gone."""
+    if before.get("notes") is None or after.get("notes") is None:
+        return 0
+
+    def lacks(a, b):
+        had = {re.sub(r"\d", "", n["text"]): n["times"] for n in a["notes"]}
+        return any((key := re.sub(r"\d", "", n["text"])) not in had or 0 < had[key] < n["times"] for n in b["notes"])
+    return 1 if lacks(before, after) else -lacks(after, before)
+
+
+def notes_first(rule):
+    """A new note is worse whatever the figures say; one that is gone is better where they do not differ."""
+    def judge(before, after):
+        notes = by_notes(before, after)
+        return 1 if notes > 0 else rule(before, after) or notes
+    return judge
+
+
+def figures_by_warps(before, after):
     """-1: better, 0, 1: worse"""
     a, b = ((spills(row), -row["warps"], row["instructions"]) for row in (before, after))
     return (b > a) - (b < a)
@@ -243,7 +263,7 @@ def by_cycles(a, b, same_frame):
     return (sign_of_whole(a, b) if same else 0) or min([s for s in signs if s < 0], default=0), same
 
 
-def by_time(before, after):
+def figures_by_time(before, after):
     if spills(before) != spills(after):
         return 1 if spills(after) > spills(before) else -1
     a, b = before["cycles"], after["cycles"]
@@ -256,7 +276,8 @@ def by_time(before, after):
         issued = sign_of([a["work"]["instructions"]], [b["work"]["instructions"]])
         if same and issued:
             return issued
-    return by_warps(before, after)
+    return figures_by_warps(before, after)
 
 
+by_warps, by_time = notes_first(figures_by_warps), notes_first(figures_by_time)
 RULES = {"time": by_time, "warps": by_warps}

@@ -1,8 +1,7 @@
 // Figures of a side as a file to commit.
 //
 // JSON, with a line for each function, in order of files, architectures and names, so that changes to a kernel are
-// changes of a line: no dates, no paths but relative ones, and no digests of code, which change when figures do
-// not. schemas/baseline.schema.json describes it.
+// changes of a line: no dates, and no paths but relative ones. The digests of code are of instructions alone. schemas/baseline.schema.json describes it.
 #pragma once
 
 #include <string>

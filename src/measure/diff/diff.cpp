@@ -9,11 +9,11 @@
 namespace ptxopt::diff {
 namespace {
 
-constexpr std::array<std::string_view, kChanges> kChangeNames{"regression", "worse", "missing",
-                                                              "better",     "new",   "same"};
-constexpr std::array kOrder{ptxas::Measure::Spills,       ptxas::Measure::Cycles, ptxas::Measure::Warps,
-                            ptxas::Measure::Instructions, ptxas::Measure::Inner,  ptxas::Measure::Registers,
-                            ptxas::Measure::Stack};
+constexpr std::array<std::string_view, kChanges> kChangeNames{"regression", "worse",      "missing", "better",
+                                                              "new",        "other-code", "same"};
+constexpr std::array kOrder{ptxas::Measure::Notes,     ptxas::Measure::Spills,       ptxas::Measure::Cycles,
+                            ptxas::Measure::Warps,     ptxas::Measure::Instructions, ptxas::Measure::Inner,
+                            ptxas::Measure::Registers, ptxas::Measure::Stack};
 // Where the guard's rule sees no difference.
 constexpr std::array kBesides{ptxas::Measure::Inner, ptxas::Measure::Registers, ptxas::Measure::Stack};
 
@@ -26,6 +26,10 @@ std::array<double, kOrder.size()> severity(const Row& row) {
     const ptxas::Measure m = kOrder[i];
     const auto a = value(*row.before, m), b = ptxas::valueAfter(*row.before, *row.after, m);
     if (!a || !b) continue;
+    if (m == ptxas::Measure::Notes) {
+      result[i] = static_cast<double>(row.newNotes.size());
+      continue;
+    }
     const double before = static_cast<double>(*a), after = static_cast<double>(*b);
     const bool isRelative =
         m != ptxas::Measure::Spills && m != ptxas::Measure::Registers && m != ptxas::Measure::Stack;
@@ -44,7 +48,7 @@ void sortRows(std::vector<Row>& rows) {
   });
 }
 
-Row rowOf(const Match& m, const FailOn& failOn) {
+Row comparedRow(const Match& m, const FailOn& failOn) {
   Row row;
   const Unit& unit = m.afterUnit != nullptr ? *m.afterUnit : *m.beforeUnit;
   const ptxas::FunctionMeasures& f = m.after != nullptr ? *m.after : *m.before;
@@ -66,18 +70,58 @@ Row rowOf(const Match& m, const FailOn& failOn) {
   row.oldFile = ifOther(m.beforeUnit->file, row.file);
   row.oldArchitecture = ifOther(m.beforeUnit->measures.architecture, row.architecture);
   row.oldName = ifOther(m.before->name, row.name);
+  row.newNotes = newNotes(*row.before, *row.after);
+  row.by = compare(*row.before, *row.after, ptxas::GuardRule::Time);
+  if (row.by.sign == 0) row.by = compare(*row.before, *row.after, kBesides);
   for (const Limit& limit : failOn.limits) {
     const auto before = value(*row.before, limit.measure),
                after = ptxas::valueAfter(*row.before, *row.after, limit.measure);
-    if (before && after && limit.isExceeded(*before, *after)) row.regressions.push_back({limit, *before, *after});
+    if (limit.measure == ptxas::Measure::Notes) {
+      if (limit.isExceeded(0, row.newNotes.size()))
+        row.regressions.push_back({limit, *before, *after, row.newNotes});
+      continue;
+    }
+    if (before && after && limit.isExceeded(*before, *after))
+      row.regressions.push_back({limit, *before, *after, {}});
   }
-  int sign = compare(*row.before, *row.after, ptxas::GuardRule::Time).sign;
-  if (sign == 0) sign = compare(*row.before, *row.after, kBesides).sign;
-  row.change = !row.regressions.empty() ? Change::Regression
-               : sign > 0               ? Change::Worse
-               : sign < 0               ? Change::Better
-                                        : Change::Same;
+  // Unless it was asked for, nothing fails that is better to the guard: fewer warps for an end to spills.
+  if (failOn.isUsual && row.by.sign < 0) row.regressions.clear();
+  row.change = !row.regressions.empty()            ? Change::Regression
+               : row.by.sign > 0                   ? Change::Worse
+               : row.by.sign < 0                   ? Change::Better
+               : !row.hasSameCode().value_or(true) ? Change::OtherCode
+                                                   : Change::Same;
   return row;
+}
+
+Row rowOf(const Match& m, const FailOn& failOn, const std::vector<Bound>& bounds) {
+  Row row = comparedRow(m, failOn);
+  if (!row.after) return row;
+  for (const Bound& bound : bounds)
+    if (bound.isFor(*row.after))
+      if (const auto value = bound.figureOf(*row.after); value && !bound.isKept(*value))
+        row.breaches.push_back({bound, *value});
+  if (!row.breaches.empty()) row.change = Change::Regression;
+  return row;
+}
+
+// Limits of which nothing was checked.
+void addUnchecked(Result& result) {
+  for (const Bound& bound : result.bounds) {
+    std::size_t kernels = 0, unknown = 0;
+    for (const Row& row : result.rows)
+      if (row.after && bound.isFor(*row.after)) {
+        ++kernels;
+        if (!bound.figureOf(*row.after)) ++unknown;
+      }
+    std::string message;
+    if (kernels == 0)
+      message = fmt::format("the limit '{}' is for no kernel", bound.text());
+    else if (unknown != 0)
+      message = fmt::format("the limit '{}': the figure is not known of {} of its {} kernels", bound.text(),
+                            unknown, kernels);
+    if (!message.empty()) result.problems.push_back({Problem::Of::Both, "", "", std::move(message)});
+  }
 }
 
 // Geometric mean of after / before.
@@ -137,7 +181,7 @@ void addProblems(const Side& side, Problem::Of of, Result& result) {
     if (!unit.error.empty()) result.problems.push_back({of, unit.file, unit.measures.architecture, unit.error});
 }
 
-// Spills, warps, ... that --fail-on asks for and that one side does not know.
+// Notes, spills, warps, ... that --fail-on asks for and that one side does not know.
 void addUnknown(Result& result) {
   for (const Limit& limit : result.failOn.limits) {
     std::size_t unknown = 0;
@@ -146,11 +190,13 @@ void addUnknown(Result& result) {
           (!value(*row.before, limit.measure) || !value(*row.after, limit.measure)))
         ++unknown;
     if (unknown == 0) continue;
-    const std::string message = fmt::format("{} are not known of {} kernel{}, so that nothing was checked{}",
-                                            name(limit.measure), unknown, unknown == 1 ? "" : "s",
-                                            limit.measure == ptxas::Measure::Spills
-                                                ? "; cubins do not tell them, only their stack (--fail-on stack)"
-                                                : "");
+    const std::string message = fmt::format(
+        "{} {} not known of {} kernel{}, so that nothing was checked{}", name(limit.measure),
+        limit.measure == ptxas::Measure::Code ? "is" : "are", unknown, unknown == 1 ? "" : "s",
+        limit.measure == ptxas::Measure::Spills  ? "; cubins do not tell them, only their stack (--fail-on stack)"
+        : limit.measure == ptxas::Measure::Notes ? "; neither cubins nor baselines of older versions tell them"
+        : limit.measure == ptxas::Measure::Code  ? "; baselines of older versions do not tell it"
+                                                 : "");
     if (result.failOn.isUsual)
       result.notes.push_back(message);
     else
@@ -163,7 +209,7 @@ void addEmpty(const Side& before, const Side& after, const std::vector<std::stri
     if (side.units.empty())
       result.problems.push_back({of, "", "", fmt::format("there is nothing to compare in '{}'", side.name)});
   };
-  check(before, Problem::Of::Before);
+  if (!result.isOneSide) check(before, Problem::Of::Before);
   check(after, Problem::Of::After);
   std::set<std::string> have;
   bool any = false;
@@ -210,21 +256,35 @@ std::optional<bool> Row::hasSameCode() const {
   return before->code == after->code;
 }
 
+std::string Row::codeDifference() const {
+  if (hasSameCode().value_or(true) || !before->codeParts || !after->codeParts) return {};
+  std::string out;
+  for (const ptxas::CodePart part : ptxas::differingParts(*before->codeParts, *after->codeParts))
+    out += fmt::format("{}{}", out.empty() ? "" : ", ", ptxas::name(part));
+  return out;
+}
+
 Result::Verdict Result::verdict() const {
   if (!problems.empty()) return Verdict::NotCompared;
   return hasRegression() ? Verdict::Regression : Verdict::Ok;
 }
 
+Result checkSide(const Side& side, const std::vector<std::string>& asked, const std::vector<Bound>& bounds) {
+  return compareSides(side, side, FailOn(), asked, bounds);
+}
+
 Result compareSides(const Side& before, const Side& after, const FailOn& failOn,
-                    const std::vector<std::string>& asked) {
+                    const std::vector<std::string>& asked, const std::vector<Bound>& bounds) {
   Result result;
+  result.isOneSide = &before == &after;
+  result.bounds = bounds;
   result.before = before.name;
   result.after = after.name;
   result.ptxasBefore = before.ptxas;
   result.ptxasAfter = after.ptxas;
   result.failOn = failOn;
   Matching matching = match(before, after);
-  for (const Match& m : matching.matches) result.rows.push_back(rowOf(m, failOn));
+  for (const Match& m : matching.matches) result.rows.push_back(rowOf(m, failOn, bounds));
   sortRows(result.rows);
 
   addVersions(before, after, result);
@@ -233,9 +293,10 @@ Result compareSides(const Side& before, const Side& after, const FailOn& failOn,
   for (const Side* side : {&before, &after})
     for (const std::string& note : side->notes)
       if (said.insert(note).second) result.notes.push_back(note);
-  addProblems(before, Problem::Of::Before, result);
+  if (!result.isOneSide) addProblems(before, Problem::Of::Before, result);
   addProblems(after, Problem::Of::After, result);
   addUnknown(result);
+  addUnchecked(result);
   addEmpty(before, after, asked, result);
 
   result.all = summarize(result.rows, "");

@@ -1,9 +1,9 @@
 // Comparing two sides: what became of each function, whether that is a regression, and sums over all.
 //
 // Better or worse is decided by the guard's rule (compare.h), then machine instructions of innermost loops, registers,
-// stack: the first that differs. A regression is what --fail-on says. Rows are in the order in which one
+// stack: the first that differs. A regression is what --fail-on says, or a limit that is not kept. Rows are in the order in which one
 // wants to see them: regressions, then what got worse, the worst first; what is gone; what got better, most of all
-// first; what is new; the rest.
+// first; what is new; what has other code only; the rest.
 #pragma once
 
 #include <array>
@@ -11,18 +11,21 @@
 #include <string>
 #include <vector>
 
+#include "diff/bounds.h"
 #include "diff/fail_on.h"
 #include "diff/match.h"
 
 namespace ptxopt::diff {
 
-enum class Change : uint8_t { Regression, Worse, Missing, Better, New, Same };
-inline constexpr std::size_t kChanges = 6;
-std::string_view name(Change c);  // "regression", "worse", "missing", "better", "new", "same"
+// OtherCode: all figures are the same, and the machine code is not.
+enum class Change : uint8_t { Regression, Worse, Missing, Better, New, OtherCode, Same };
+inline constexpr std::size_t kChanges = 7;
+std::string_view name(Change c);  // "regression", "worse", "missing", "better", "new", "other-code", "same"
 
 struct Regression {
   Limit limit;
   uint64_t before = 0, after = 0;
+  std::vector<ptxas::Note> notes;  // of Measure::Notes: those that are new
 };
 
 struct Row {
@@ -32,11 +35,17 @@ struct Row {
   std::optional<ptxas::FunctionMeasures> before, after;
   Change change = Change::Same;
   std::vector<Regression> regressions;  // a kernel that is gone has none, even if it counts as one
+  std::vector<ptxas::Note> newNotes;
+  std::vector<Breach> breaches;  // limits that the side after does not keep
+  // What decides whether it got better or worse, and by what; also where that is not what fails.
+  ptxas::Comparison by;
 
   const ptxas::FunctionMeasures& any() const { return after ? *after : *before; }
   bool isCompared() const { return before && after; }
   // None where a digest is not known.
   std::optional<bool> hasSameCode() const;
+  // "instructions", "constants, scheduling": in what the code differs. Empty where it does not, or no more is known.
+  std::string codeDifference() const;
 };
 
 struct Problem {
@@ -64,6 +73,8 @@ struct Result {
   std::string before, after;  // names of the sides
   std::string ptxasBefore, ptxasAfter;
   FailOn failOn;
+  std::vector<Bound> bounds;
+  bool isOneSide = false;  // only limits were checked: both sides are the same
   std::vector<Row> rows;
   std::vector<Problem> problems;  // each means NotCompared
   std::vector<std::string> notes;
@@ -78,6 +89,8 @@ std::string_view name(Result::Verdict v);  // "ok", "regression", "not-compared"
 
 // `asked`: architectures that must have something to compare.
 Result compareSides(const Side& before, const Side& after, const FailOn& failOn,
-                    const std::vector<std::string>& asked);
+                    const std::vector<std::string>& asked, const std::vector<Bound>& bounds = {});
+// Of one side its limits alone.
+Result checkSide(const Side& side, const std::vector<std::string>& asked, const std::vector<Bound>& bounds);
 
 }  // namespace ptxopt::diff

@@ -67,10 +67,15 @@ std::optional<FailOn> parseFailOn(std::string_view text, std::string& error) {
       result.missing = true;
     } else {
       const auto measure = ptxas::measureNamed(what);
-      if (!measure) return fail(item, "not one of spills, warps, sass, inner, cycles, regs, stack, missing, none");
+      if (!measure)
+        return fail(item, "not one of notes, spills, warps, sass, inner, cycles, regs, stack, code, missing, none");
       Limit limit{*measure, 0, false};
       if (what.size() != item.size() && !parseTolerance(item.substr(what.size() + 1), limit))
         return fail(item, "a tolerance is a whole number or a percentage, such as 1 or 2%");
+      if (*measure == ptxas::Measure::Code && what.size() != item.size())
+        return fail(item, "machine code is the same or is not: there is no tolerance");
+      if (*measure == ptxas::Measure::Notes && limit.isPercent)
+        return fail(item, "a tolerance of notes is a whole number");
       if (result.find(*measure) != nullptr) return fail(item, "named twice");
       result.limits.push_back(limit);
     }

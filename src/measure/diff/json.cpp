@@ -21,6 +21,13 @@ Json toJson(const Limit& limit) {
           {"unit", limit.isPercent ? "percent" : "absolute"}};
 }
 
+Json toJson(const Bound& bound) {
+  return {{"kernel", orNull(bound.kernel)},
+          {"figure", bound.figure},
+          {"most", bound.isLeast ? Json(nullptr) : Json(bound.value)},
+          {"least", bound.isLeast ? Json(bound.value) : Json(nullptr)}};
+}
+
 Json sideOf(const std::string& name, const std::string& ptxas) {
   return {{"name", name}, {"ptxas", orNull(ptxas)}};
 }
@@ -42,6 +49,20 @@ Json toJson(const Row& row) {
     json["after"] = r.after;
     regressions.push_back(std::move(json));
   }
+  Json breaches = Json::array();
+  for (const Breach& b : row.breaches) {
+    Json json = toJson(b.bound);
+    json["value"] = b.value;
+    breaches.push_back(std::move(json));
+  }
+  Json notes = Json::array(), parts = nullptr, by = nullptr;
+  if (row.by.sign != 0) by = {{"measure", name(row.by.by)}, {"detail", row.by.text()}};
+  if (row.isCompared() && row.before->codeParts && row.after->codeParts) {
+    parts = Json::array();
+    for (const ptxas::CodePart part : ptxas::differingParts(*row.before->codeParts, *row.after->codeParts))
+      parts.push_back(name(part));
+  }
+  for (const ptxas::Note& note : row.newNotes) notes.push_back({{"id", note.id}, {"text", note.text}});
   return {{"name", row.name},
           {"demangled", orNull(fullName(row.name, {}))},
           {"kind", row.isKernel ? "entry" : "func"},
@@ -52,7 +73,11 @@ Json toJson(const Row& row) {
           {"old-architecture", orNull(row.oldArchitecture)},
           {"change", name(row.change)},
           {"same-code", orNull(row.hasSameCode())},
+          {"decided-by", std::move(by)},
+          {"code-differs-in", std::move(parts)},
           {"regressions", std::move(regressions)},
+          {"breaches", std::move(breaches)},
+          {"new-notes", std::move(notes)},
           {"before", measuresOf(row.before)},
           {"after", measuresOf(row.after)}};
 }
@@ -75,6 +100,8 @@ Json toJson(const Summary& s) {
 }  // namespace
 
 std::string writeJson(const Result& result) {
+  Json limits = Json::array();
+  for (const Bound& bound : result.bounds) limits.push_back(toJson(bound));
   Json failOn = Json::array(), functions = Json::array(), problems = Json::array(), architectures = Json::array();
   for (const Limit& limit : result.failOn.limits) failOn.push_back(toJson(limit));
   for (const Row& row : result.rows) functions.push_back(toJson(row));
@@ -93,6 +120,8 @@ std::string writeJson(const Result& result) {
                      {"after", sideOf(result.after, result.ptxasAfter)},
                      {"fail-on", std::move(failOn)},
                      {"fail-on-missing", result.failOn.missing},
+                     {"limits", std::move(limits)},
+                     {"one-side", result.isOneSide},
                      {"summary", toJson(result.all)},
                      {"architectures", std::move(architectures)},
                      {"functions", std::move(functions)},

@@ -69,12 +69,20 @@ void addRow(const Row& row, Suite& suite) {
     ++suite.failures;
     std::string message;
     for (const Regression& r : row.regressions) message += (message.empty() ? "" : ", ") + text(r);
-    if (!row.isCompared()) message = "the kernel is gone";
+    for (const Breach& b : row.breaches) message += (message.empty() ? "" : ", ") + text(b);
+    if (!row.after) message = "the kernel is gone";
     outcome = fmt::format("<failure type=\"regression\" message=\"{}\">{}</failure>", escaped(message),
                           escaped(differences(row)));
   } else if (row.change == Change::Missing) {
     ++suite.skipped;
     outcome = "<skipped message=\"only on the side before\"/>";
+  }
+  // What fails nothing, and is of interest.
+  if (outcome.empty() && row.isCompared() && row.change != Change::Same) {
+    const std::string by =
+        row.by.sign == 0 ? std::string() : fmt::format(" by {}: {}", ptxas::name(row.by.by), row.by.text());
+    outcome = fmt::format("<system-out>{}</system-out>",
+                          escaped(fmt::format("{}{}; {}", name(row.change), by, differences(row))));
   }
   suite.add(row.file, fullName(row.name, {}) + (row.isKernel ? "" : " (device function)"), outcome);
 }

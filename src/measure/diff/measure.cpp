@@ -30,7 +30,7 @@ bool textOf(const Source& source, std::string& text, std::string& error) {
   return true;
 }
 
-Survey survey(const Source& source) {
+Survey survey(const Source& source, bool keepsCode) {
   Survey result;
   result.source = &source;
   result.unit.file = source.file;
@@ -48,6 +48,7 @@ Survey survey(const Source& source) {
   else
     result.unit.measures = std::get<ptxas::Measures>(std::move(read));
   result.version = ptxas::ptxasVersionOfCubin(text);
+  if (keepsCode) result.unit.cubin = std::move(text);
   return result;
 }
 
@@ -121,14 +122,18 @@ void run(Job& job, const MeasureOptions& options) {
   if (!textOf(*job.of->source, text, job.unit.error)) return;
   ptxas::PtxasSettings settings = options.ptxas;
   settings.program = job.program;
+  settings.keepsOutput = options.keepsCode;
+  if (options.keepsCode) settings.cache = nullptr;
   const auto& words = job.of->target;
   if (std::find(words.begin(), words.end(), "debug") != words.end())
     settings.arguments.insert(settings.arguments.end(), {"-g", "-O0"});
   ptxas::Assembly assembly = ptxas::assemble(text, job.architecture, settings);
-  if (assembly)
-    job.unit.measures = std::move(assembly.measures);
-  else
+  if (!assembly) {
     job.unit.error = assembly.error;
+    return;
+  }
+  job.unit.measures = std::move(assembly.measures);
+  if (assembly.output) job.unit.cubin = std::move(assembly.output->cubin);
 }
 
 }  // namespace
@@ -147,7 +152,7 @@ void measure(std::span<Collected> sides, const MeasureOptions& options) {
   for (std::size_t i = 0; i < sides.size(); ++i) {
     surveys[i].resize(sides[i].sources.size());
     inParallel(options.jobs, surveys[i].size(),
-               [&](std::size_t n) { surveys[i][n] = survey(sides[i].sources[n]); });
+               [&](std::size_t n) { surveys[i][n] = survey(sides[i].sources[n], options.keepsCode); });
     for (Survey& s : surveys[i])
       if (!s.isPtx) sides[i].side.units.push_back(std::move(s.unit));
   }

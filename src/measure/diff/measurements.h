@@ -13,6 +13,7 @@ struct Unit {
   std::string file;  // relative to the folder that was given, with '/'; of a single file its name
   ptxas::Measures measures;
   std::string error;
+  std::string cubin;  // what the figures are of, where it was to be kept
 };
 
 struct Side {

@@ -5,22 +5,12 @@
 namespace ptxopt::diff {
 namespace {
 
-void set(ptxas::FunctionMeasures& f, ptxas::Measure m, const ptxas::FunctionMeasures& from) {
-  switch (m) {
-    case ptxas::Measure::Spills:
-      f.spillStores = from.spillStores;
-      f.spillLoads = from.spillLoads;
-      break;
-    case ptxas::Measure::Warps: f.warps = from.warps; break;
-    case ptxas::Measure::Instructions: f.instructions = from.instructions; break;
-    case ptxas::Measure::Inner:
-      f.inner = from.inner;
-      f.innerLoops = from.innerLoops;
-      break;
-    case ptxas::Measure::Cycles: f.time = from.time; break;
-    case ptxas::Measure::Registers: f.registers = from.registers; break;
-    case ptxas::Measure::Stack: f.stack = from.stack; break;
-  }
+// < 0: better; > 0: worse; 0: the same, or not known.
+int signOf(const ptxas::FunctionMeasures& before, const ptxas::FunctionMeasures& after, ptxas::Measure m) {
+  if (m == ptxas::Measure::Notes) return ptxas::compareNotes(before, after).sign;
+  const auto a = value(before, m), b = ptxas::valueAfter(before, after, m);
+  if (!a || !b || *a == *b) return 0;
+  return (*a < *b) == ptxas::isMoreBetter(m) ? -1 : 1;
 }
 
 // Puts back a function that is gone.
@@ -52,18 +42,22 @@ Ratcheted ratchet(const Side& old, const Side& now, const FailOn& failOn) {
     ptxas::FunctionMeasures& f = result.side.units[unit].measures.functions[function];
     bool isBetter = false, isWorse = false;
     for (const Limit& limit : failOn.limits) {
-      const auto before = value(*m.before, limit.measure),
-                 after = ptxas::valueAfter(*m.before, *m.after, limit.measure);
-      if (!before || !after || *before == *after) continue;
-      if ((*before < *after) == ptxas::isMoreBetter(limit.measure)) {
-        isBetter = true;
-        continue;
-      }
-      isWorse = true;
-      set(f, limit.measure, *m.before);
+      if (limit.measure == ptxas::Measure::Code) continue;
+      const int sign = signOf(*m.before, *m.after, limit.measure);
+      isBetter = isBetter || sign < 0;
+      isWorse = isWorse || sign > 0;
     }
-    if (isBetter) ++result.tightened;
-    if (isWorse) ++result.kept;
+    // As in diff: what is not asked for fails nothing that is better to the guard.
+    if (failOn.isUsual && isBetter && compare(*m.before, *m.after, ptxas::GuardRule::Time).sign < 0)
+      isWorse = false;
+    if (isWorse) {
+      const std::string name = f.name;
+      f = *m.before;
+      f.name = name;
+      ++result.kept;
+    } else if (isBetter) {
+      ++result.tightened;
+    }
   }
   for (Unit& unit : result.side.units)
     std::sort(unit.measures.functions.begin(), unit.measures.functions.end(),

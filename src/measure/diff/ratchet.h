@@ -1,8 +1,8 @@
-// A new baseline that is never laxer than the old one.
+// A new baseline that takes over what got better, and nothing that got worse.
 //
-// Of the measures that --fail-on names, each function keeps the better one of its old and its new figure, also
-// where a tolerance lets the new one pass: many small losses would add up otherwise. Everything else is as it is
-// now. Kernels that are gone leave the baseline, unless `missing` is among what fails; new ones join it.
+// Each function has the figures of one version: the old ones if any measure that --fail-on names got worse, also within a
+// tolerance, since many small losses would add up otherwise; else the new ones. The best of each measure would ask for what no
+// version had. Kernels that are gone leave the baseline, unless `missing` is among what fails; new ones join it.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ namespace ptxopt::diff {
 
 struct Ratcheted {
   Side side;
-  std::size_t tightened = 0;  // functions with a better figure than in the old baseline
-  std::size_t kept = 0;       // functions with a worse figure, which the baseline does not take over
+  std::size_t tightened = 0;  // functions that got better, and are taken over
+  std::size_t kept = 0;       // functions with a worse figure, which keep their old ones
 };
 Ratcheted ratchet(const Side& old, const Side& now, const FailOn& failOn);
 

@@ -56,7 +56,7 @@ inline constexpr std::string_view kNotJudged = "not-judged";
 // A function whose original text was kept.
 struct KeptFunction {
   std::string name;
-  // "spills", "cycles", "warps" or "sass" got worse; "called-by" one that did; "missing": has no code any longer; "together":
+  // "notes", "spills", "cycles", "warps" or "sass" got worse; "called-by" one that did; "missing": has no code any longer; "together":
   // with what got worse; "refused": by ptxas; kNotJudged: there are no figures.
   std::string reason;
   std::string detail;  // "176 -> 180", or the name of the caller

@@ -27,7 +27,7 @@ namespace ptxopt::ptxas {
 namespace {
 
 constexpr std::size_t kOutputCap = std::size_t{64} << 20;  // the messages of some 100,000 kernels
-constexpr int kCacheFormat = 5;
+constexpr int kCacheFormat = 7;
 
 // The lines with an error in them, or the first line; at most about 1000 characters.
 std::string complaint(std::string_view text) {
@@ -118,8 +118,8 @@ void addCounts(Measures& measures, std::string_view messages) {
             [](const FunctionMeasures& a, const FunctionMeasures& b) { return a.name < b.name; });
 }
 
-Assembly run(const TemporaryFolder& folder, std::string_view architecture, const PtxasSettings& settings,
-             bool relocatable) {
+Assembly run(const TemporaryFolder& folder, std::string_view text, std::string_view architecture,
+             const PtxasSettings& settings, bool relocatable) {
   using End = ProcessResult::End;
   using Status = Assembly::Status;
   const std::string cubin = folder.file("out.cubin");
@@ -158,7 +158,9 @@ Assembly run(const TemporaryFolder& folder, std::string_view architecture, const
   assembly.status = Status::Ok;
   assembly.measures = std::get<Measures>(std::move(read));
   assembly.measures.architecture = architecture;
-  addCounts(assembly.measures, result.err + result.out);
+  const std::string messages = result.err + result.out;
+  addCounts(assembly.measures, messages);
+  addNotes(messages, text, bytes, assembly.measures);
   if (settings.keepsOutput && !relocatable && !result.truncated)
     assembly.output = {std::move(bytes), result.out, result.err, folder.file("in.ptx")};
   return assembly;
@@ -212,9 +214,9 @@ Assembly assemble(std::string_view text, std::string_view architecture, const Pt
   if (!writeText(folder.file("in.ptx"), text))
     return failed(Status::NoFolder,
                   fmt::format("cannot write to the folder '{}': {}", folder.path(), std::strerror(errno)));
-  Assembly assembly = run(folder, architecture, settings, false);
+  Assembly assembly = run(folder, text, architecture, settings, false);
   if (assembly.status == Status::Refused && assembly.error.find("Unresolved extern") != std::string::npos)
-    assembly = run(folder, architecture, settings, true);
+    assembly = run(folder, text, architecture, settings, true);
   // ptxas says little where it cannot write.
   if (!assembly && assembly.status != Status::NoProgram)
     if (std::string why = whyNoRoom(folder); !why.empty()) return failed(Status::NoFolder, std::move(why));

@@ -11,17 +11,6 @@
 namespace ptxopt::ptxas {
 namespace {
 
-struct MeasureInfo {
-  std::string_view name;
-  bool moreIsBetter;
-};
-constexpr MeasureInfo kInfos[] = {
-#define PTXOPT_MEASURE(id, name, moreIsBetter) {name, moreIsBetter},
-#include "ptxas/measures.def"
-#undef PTXOPT_MEASURE
-};
-constexpr std::array<std::string_view, 5> kObjectives{"time", "warps", "sass", "inner", "regs"};
-constexpr std::array<std::string_view, 2> kRules{"time", "warps"};
 constexpr std::array<std::string_view, 3> kScenarioNames{"L1", "L2", "DRAM"};
 constexpr double kSameTime = 0.005;  // of the cycles: less says nothing
 constexpr ModelledTime::Cycles kSameTimes{kSameTime, kSameTime, kSameTime};
@@ -32,76 +21,23 @@ constexpr double kSlip = 0.1, kSlipCycles = 2, kMostSlip = 0.25, kGainOfSlip = 3
 constexpr double kLeastRounds = 1;  // of a loop that slips: behind many conditions hardly any are assumed
 constexpr std::array kByWarps{Measure::Spills, Measure::Warps, Measure::Instructions};
 
-// The guard's rule by warps first wherever it would find a loss that matters more than the gain.
-constexpr std::array kForTime{Measure::Spills, Measure::Cycles, Measure::Instructions, Measure::Registers};
-constexpr std::array kForWarps{Measure::Spills, Measure::Warps, Measure::Instructions, Measure::Inner};
-constexpr std::array kForSass{Measure::Spills, Measure::Instructions, Measure::Inner, Measure::Registers};
-constexpr std::array kForInner{Measure::Spills, Measure::Inner, Measure::Instructions, Measure::Registers};
-constexpr std::array kForRegs{Measure::Spills, Measure::Registers, Measure::Instructions, Measure::Inner};
-
-// Of what many loops in each other make too large for any number of cycles, the most.
-uint64_t count(double figure) {
-  constexpr double kMost = 9e15;
-  return static_cast<uint64_t>(std::llround(std::clamp(figure, 0.0, kMost)));
-}
-
-// The geometric mean over where data may lie.
-uint64_t meanCycles(const ModelledTime& time) {
-  double product = 1;
-  for (const double cycles : time.whole) product *= std::cbrt(std::max(cycles, 1.0));
-  return count(product);
-}
-
 }  // namespace
 
-std::string_view name(Measure m) { return kInfos[static_cast<std::size_t>(m)].name; }
-
-std::optional<Measure> measureNamed(std::string_view name) {
-  for (std::size_t i = 0; i < kMeasures; ++i)
-    if (kInfos[i].name == name) return static_cast<Measure>(i);
-  return std::nullopt;
-}
-
-bool isMoreBetter(Measure m) { return kInfos[static_cast<std::size_t>(m)].moreIsBetter; }
-
-std::optional<uint64_t> value(const FunctionMeasures& f, Measure m) {
-  // Of a function that ptxas put into the section of its caller, messages tell the frame and the spills only.
-  const bool hasCode = f.isKernel || f.instructions != 0;
-  switch (m) {
-    case Measure::Spills:
-      if (!f.spillStores || !f.spillLoads) return std::nullopt;
-      return *f.spillStores + *f.spillLoads;
-    case Measure::Warps: return f.isKernel ? std::optional<uint64_t>(f.warps) : std::nullopt;
-    case Measure::Instructions: return hasCode ? std::optional<uint64_t>(f.instructions) : std::nullopt;
-    case Measure::Inner: return hasCode ? std::optional<uint64_t>(f.inner) : std::nullopt;
-    case Measure::Cycles: return f.time ? std::optional<uint64_t>(meanCycles(*f.time)) : std::nullopt;
-    case Measure::Registers: return hasCode ? std::optional<uint64_t>(f.registers) : std::nullopt;
-    case Measure::Stack: return f.stack;
-  }
-  return std::nullopt;
-}
-
-std::span<const Measure> orderOf(Objective o) {
-  switch (o) {
-    case Objective::Time: return kForTime;
-    case Objective::Warps: return kForWarps;
-    case Objective::Sass: return kForSass;
-    case Objective::Inner: return kForInner;
-    case Objective::Regs: return kForRegs;
-  }
-  return kForWarps;
-}
-
-std::string_view name(Objective o) { return kObjectives[static_cast<std::size_t>(o)]; }
-
-std::optional<Objective> objectiveNamed(std::string_view name) {
-  for (std::size_t i = 0; i < kObjectives.size(); ++i)
-    if (kObjectives[i] == name) return static_cast<Objective>(i);
-  return std::nullopt;
+Comparison compareNotes(const FunctionMeasures& before, const FunctionMeasures& after) {
+  if (!before.notes || !after.notes) return {};
+  const std::vector<Note> added = newNotes(before, after), gone = newNotes(after, before);
+  if (added.empty() && gone.empty()) return {};
+  const Note& note = added.empty() ? gone.front() : added.front();
+  return {added.empty() ? -1 : 1, Measure::Notes, before.notes->size(), after.notes->size(),
+          fmt::format("{} {} ({})", added.empty() ? "no" : "new", note.id, note.brief())};
 }
 
 Comparison compare(const FunctionMeasures& before, const FunctionMeasures& after, std::span<const Measure> order) {
   for (const Measure m : order) {
+    if (m == Measure::Notes) {
+      if (Comparison notes = compareNotes(before, after); notes.sign != 0) return notes;
+      continue;
+    }
     const auto a = value(before, m), b = value(after, m);
     if (!a || !b || *a == *b) continue;
     return {(*a < *b) == isMoreBetter(m) ? -1 : 1, m, *a, *b, {}};
@@ -116,7 +52,8 @@ bool isLonger(double a, double b, double same = kSameTime) { return b > a * (1 +
 Comparison compareIssued(const ModelledTime& before, const ModelledTime& after) {
   const double a = before.work.instructions, b = after.work.instructions;
   const int sign = isLonger(a, b) - isLonger(b, a);
-  return {sign, Measure::Instructions, count(a), count(b), fmt::format("executed {:.0f} -> {:.0f}", a, b)};
+  return {sign, Measure::Instructions, wholeNumber(a), wholeNumber(b),
+          fmt::format("executed {:.0f} -> {:.0f}", a, b)};
 }
 
 // What is compared is what both sides do alike (timing/loop_matching.h).
@@ -207,7 +144,7 @@ class TimeComparison {
       const double a = before[s], b = after[s] / rounds;
       const int sign = isLonger(a, b, same[s]) - isLonger(b, a, same[s]);
       if (sign == 0 || (sign < 0 && result.sign < 0)) continue;
-      result = {sign, Measure::Cycles, count(a), count(b),
+      result = {sign, Measure::Cycles, wholeNumber(a), wholeNumber(b),
                 fmt::format("{} {:.{}f} -> {:.{}f}{}", kScenarioNames[s], a, digits, b, digits, where)};
       if (sign > 0) break;
     }
@@ -253,7 +190,7 @@ class TimeComparison {
         const double a = before_.loopsAlone[l][s], b = after_.loopsAlone[l][s];
         if (!isLonger(a, b, same[s]) || b <= a + kSlipCycles || isLonger(after_.alone[s], before_.alone[s]))
           continue;
-        return {1, Measure::Cycles, count(a), count(b),
+        return {1, Measure::Cycles, wholeNumber(a), wholeNumber(b),
                 fmt::format("{} {:.2f} -> {:.2f} in loop {}{}", kScenarioNames[s], a, b, l + 1, kFewWarps)};
       }
     return {};
@@ -366,8 +303,8 @@ std::optional<timing::WorkMatch> workMatchOf(const FunctionMeasures& before, con
 std::optional<uint64_t> cyclesForWorkOf(const FunctionMeasures& before, const FunctionMeasures& after) {
   const auto times = timesOf(before, after);
   if (!times) return std::nullopt;
-  if (times->wholeIsSame()) return meanCycles(*after.time);
-  return count(static_cast<double>(meanCycles(*before.time)) * times->ratio());
+  if (times->wholeIsSame()) return value(after, Measure::Cycles);
+  return wholeNumber(static_cast<double>(*value(before, Measure::Cycles)) * times->ratio());
 }
 
 std::optional<ModelledTime::Cycles> scenariosForWorkOf(const FunctionMeasures& before,
@@ -381,18 +318,15 @@ std::optional<ModelledTime::Cycles> scenariosForWorkOf(const FunctionMeasures& b
 }
 
 std::optional<uint64_t> valueAfter(const FunctionMeasures& before, const FunctionMeasures& after, Measure m) {
-  return m == Measure::Cycles ? cyclesForWorkOf(before, after) : value(after, m);
+  if (m == Measure::Cycles) return cyclesForWorkOf(before, after);
+  if (m != Measure::Code) return value(after, m);
+  return before.code.empty() || after.code.empty() ? std::nullopt
+                                                   : std::optional<uint64_t>(before.code != after.code);
 }
 
-std::string_view name(GuardRule rule) { return kRules[static_cast<std::size_t>(rule)]; }
+namespace {
 
-std::optional<GuardRule> guardRuleNamed(std::string_view name) {
-  for (std::size_t i = 0; i < kRules.size(); ++i)
-    if (kRules[i] == name) return static_cast<GuardRule>(i);
-  return std::nullopt;
-}
-
-Comparison compare(const FunctionMeasures& before, const FunctionMeasures& after, GuardRule rule) {
+Comparison compareFigures(const FunctionMeasures& before, const FunctionMeasures& after, GuardRule rule) {
   constexpr std::array kSpills{Measure::Spills};
   if (const Comparison spills = compare(before, after, kSpills); spills.sign != 0) return spills;
   if (const auto times = timesOf(before, after); times && rule == GuardRule::Time) {
@@ -403,6 +337,15 @@ Comparison compare(const FunctionMeasures& before, const FunctionMeasures& after
       if (Comparison issued = compareIssued(*before.time, *after.time); issued.sign != 0) return issued;
   }
   return compare(before, after, kByWarps);
+}
+
+}  // namespace
+
+Comparison compare(const FunctionMeasures& before, const FunctionMeasures& after, GuardRule rule) {
+  Comparison notes = compareNotes(before, after);
+  if (notes.sign > 0) return notes;
+  Comparison figures = compareFigures(before, after, rule);
+  return figures.sign != 0 ? figures : notes;
 }
 
 }  // namespace ptxopt::ptxas

@@ -1,7 +1,8 @@
 // Which of two results of ptxas for one kernel is the better one.
 //
 // By one measure after the other: the first that differs decides. Or by a rule of the guard, which keeps kernels from
-// getting worse:
+// getting worse. By both rules a new note of ptxas (notes.h) is worse, whatever the figures say; that one is gone is better
+// where figures do not differ.
 //   time   spills; then modelled cycles, where they differ by more than half a percent: worse if any innermost loop, or the
 //          whole, costs more in any of the three scenarios (L1, L2, DRAM), better if the whole costs less in one; the same of the
 //          whole and of all loops with few warps, where they differ by more than two percent, and by more than the whole gains with
@@ -39,6 +40,9 @@ bool isMoreBetter(Measure m);
 // no machine code of its own.
 std::optional<uint64_t> value(const FunctionMeasures& f, Measure m);
 
+// A figure of the model as a whole number; of what is too large for any number of cycles, the most.
+uint64_t wholeNumber(double figure);
+
 // What a result is chosen for: each is an order of measures.
 enum class Objective : uint8_t { Time, Warps, Sass, Inner, Regs };
 std::span<const Measure> orderOf(Objective o);
@@ -54,6 +58,8 @@ struct Comparison {
   std::string text() const;
 };
 Comparison compare(const FunctionMeasures& before, const FunctionMeasures& after, std::span<const Measure> order);
+// By notes alone: worse if `after` has one that `before` lacks, better if it only lacks some.
+Comparison compareNotes(const FunctionMeasures& before, const FunctionMeasures& after);
 
 enum class GuardRule : uint8_t { Time, Warps };
 std::string_view name(GuardRule rule);  // "time"

@@ -1,10 +1,8 @@
 #include "ptxas/cubin.h"
 
-#define XXH_INLINE_ALL
 #include <fmt/format.h>
 #include <gelf.h>
 #include <libelf.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <cstring>
@@ -12,6 +10,7 @@
 #include <memory>
 #include <optional>
 
+#include "ptxas/code_digest.h"
 #include "ptxas/machine_code.h"
 #include "sass/decode.h"
 #include "target/occupancy.h"
@@ -263,9 +262,9 @@ class CubinReader {
       f.instructions = counts.instructions;
       f.inner = counts.inner;
       f.innerLoops = counts.innerLoops;
+      f.codeParts = codePartsOf(text.bytes, target_.number());
     }
-    const XXH128_hash_t hash = XXH3_128bits(text.bytes.data(), text.bytes.size());
-    f.code = fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+    f.code = codeDigest(text.bytes);
   }
 
   std::string_view bytes_;

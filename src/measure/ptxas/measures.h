@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "ptxas/code_digest.h"
+#include "ptxas/notes.h"
 #include "timing/work.h"
 
 namespace ptxopt::ptxas {
@@ -52,7 +54,9 @@ struct FunctionMeasures {
   uint32_t innerLoops = 0;
   uint32_t warps = 0;                // of the kernel, that an SM holds at a time; 0: not a kernel, or it cannot run
   std::optional<ModelledTime> time;  // none: a function without code of its own, or an architecture before sm_70
-  std::string code;                  // a digest of its machine code
+  std::string code;                  // a digest of its machine code; empty where it is not known
+  std::optional<CodeParts> codeParts;
+  std::optional<std::vector<Note>> notes;  // only messages of ptxas tell
 
   uint64_t spills() const { return spillStores.value_or(0) + spillLoads.value_or(0); }
   friend bool operator==(const FunctionMeasures&, const FunctionMeasures&) = default;

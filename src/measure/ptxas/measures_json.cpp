@@ -1,6 +1,9 @@
 #include "ptxas/measures_json.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <charconv>
 
 #include "support/bounded_json.h"
 #include "target/target.h"
@@ -62,6 +65,42 @@ std::optional<ModelledTime> timeFrom(const Json& json, const std::string& model)
   return time;
 }
 
+Json partsToJson(const std::optional<CodeParts>& parts) {
+  if (!parts) return nullptr;
+  Json json = Json::object();
+  for (std::size_t p = 0; p < kCodeParts; ++p)
+    json[std::string(name(static_cast<CodePart>(p)))] = fmt::format("{:08x}", (*parts)[p]);
+  return json;
+}
+
+std::optional<CodeParts> partsFrom(const Json& json) {
+  const auto found = json.find("code-parts");  // not in baselines of older versions
+  if (found == json.end() || found->is_null()) return std::nullopt;
+  CodeParts parts{};
+  for (std::size_t p = 0; p < kCodeParts; ++p) {
+    const auto digest = found->at(std::string(name(static_cast<CodePart>(p)))).get<std::string>();
+    std::from_chars(digest.data(), digest.data() + digest.size(), parts[p], 16);
+  }
+  return parts;
+}
+
+Json notesToJson(const std::optional<std::vector<Note>>& notes) {
+  if (!notes) return nullptr;
+  Json json = Json::array();
+  for (const Note& note : *notes) json.push_back({{"id", note.id}, {"text", note.text}, {"times", note.times}});
+  return json;
+}
+
+std::optional<std::vector<Note>> notesFrom(const Json& json) {
+  const auto found = json.find("notes");  // not in baselines of older versions
+  if (found == json.end() || found->is_null()) return std::nullopt;
+  std::vector<Note> notes;
+  for (const Json& note : *found)
+    notes.push_back(
+        {note.at("id").get<std::string>(), note.at("text").get<std::string>(), note.at("times").get<uint32_t>()});
+  return notes;
+}
+
 FunctionMeasures functionMeasuresFrom(const Json& json, const std::string& model) {
   FunctionMeasures f;
   json.at("name").get_to(f.name);
@@ -79,7 +118,9 @@ FunctionMeasures functionMeasuresFrom(const Json& json, const std::string& model
   json.at("inner-loops").get_to(f.innerLoops);
   json.at("warps").get_to(f.warps);
   f.time = timeFrom(json, model);
+  f.notes = notesFrom(json);
   json.at("code").get_to(f.code);
+  f.codeParts = partsFrom(json);
   return f;
 }
 
@@ -101,7 +142,9 @@ Json toJson(const FunctionMeasures& f) {
           {"inner-loops", f.innerLoops},
           {"warps", f.warps},
           {"cycles", timeToJson(f.time)},
-          {"code", f.code}};
+          {"notes", notesToJson(f.notes)},
+          {"code", f.code},
+          {"code-parts", partsToJson(f.codeParts)}};
 }
 
 Json toJson(const Measures& m) {

@@ -194,7 +194,7 @@ echo "$1" >> {log}
             for name, status in (("PTX of both", 0), ("Compare", 1)):
                 run = subprocess.run(["bash", "-eo", "pipefail", "-c", scripts[name]], cwd=self.folder, env=env, capture_output=True, text=True)
                 check(run.returncode == status, f"{name}: {run.stdout}{run.stderr}")
-            check("| **REGRESSION** | `k` |" in server.comments[0]["body"], server.comments)
+            check("| **REGRESSION by spills** | `k` |" in server.comments[0]["body"], server.comments)
 
     def test_gitlab(self):
         job = self.steps("gitlab.yml")
@@ -212,5 +212,5 @@ echo "$1" >> {log}
             run = subprocess.run(["bash", "-eo", "pipefail", "-c", "\n".join(job["script"])], cwd=project, env=env,
                                  capture_output=True, text=True)
             check(run.returncode == 1, run.stderr)
-            check("| **REGRESSION** | `k` |" in server.comments[0]["body"], server.comments)
+            check("| **REGRESSION by spills** | `k` |" in server.comments[0]["body"], server.comments)
         check((project / job["artifacts"]["reports"]["junit"]).exists(), "JUnit")

@@ -28,7 +28,12 @@ class Rules(Suite):
         changes = {n: result.change(n) for n in "abcdef"}
         check(changes == dict(a="worse", b="worse", c="better", d="worse", e="better", f="better"), changes)
         check([f["name"] for f in result["functions"]] == ["b", "d", "a", "c", "f", "e"], "order")
-        check("32 -> 40 (+8)" in result.text and "200 -> 100 (-50.0%)" in result.text, result.text)
+        check("32\u00a0→\u00a040 (+8)" in result.markdown and "200\u00a0→\u00a0100 (-50.0%)" in result.markdown, result.markdown)
+        lines = result.text.splitlines()
+        check(lines[1].split() == ["worse", "b", "32", "0", "200", "50", "64"] and lines[2].split() == ["by", "sass", "201"], result.text)
+        by = {n: result.row(n)["decided-by"] for n in "abcdef"}
+        check(by["a"] == {"measure": "regs", "detail": "32 -> 40"} and by["d"]["measure"] == "inner", by)
+        check("3 worse by other measures)" in result.text, result.text)
         means = result["summary"]["geometric-means"]
         check(abs(means["instructions"] - (201 / 200 * .5 * 199 / 200) ** (1 / 6)) < 1e-9, means)
         check(abs(means["inner"] - (60 / 50) ** (1 / 6)) < 1e-9 and means["warps"] == 1, means)
@@ -38,11 +43,16 @@ class Rules(Suite):
         after = Side().unit("a.ptx", function("s", spill_stores=4, spill_loads=8), function("w", warps=48),
                             function("both", warps=32))
         result = self.diff(before, after, status=1)
-        check([f["change"] for f in result["functions"]] == ["regression"] * 3, result["functions"])
+        check([f["change"] for f in result["functions"]] == ["regression", "regression", "better"], result["functions"])
         check(result["functions"][0]["name"] == "s", "spills first")
+        # What is better to the guard fails only where its loss was asked for, and a line says so.
+        check(result.row("both")["decided-by"] == {"measure": "spills", "detail": "100 -> 0"}, result.row("both"))
+        asked = self.diff(before, after, "--fail-on", "spills,warps", status=1)
+        check([f["change"] for f in asked["functions"]] == ["regression"] * 3, asked["functions"])
+        check("both: fails by warps, and is better by spills to the guard" in asked.text and "by warps" in asked.markdown, asked.text)
         regression, = result.row("s")["regressions"]
         check(regression == dict(measure="spills", tolerance=0, unit="absolute", before=0, after=12), regression)
-        check("**0\u00a0→\u00a012 (+12)**" in result.markdown and "3 regressions in 3 kernels" in result.text, result.markdown)
+        check("**0\u00a0→\u00a012 (+12)**" in result.markdown and "2 regressions in 3 kernels" in result.text, result.markdown)
         failure = result.junit.find(".//testcase[@name='w']/failure")
         check(failure.get("message") == "warps 64 -> 48" and failure.text == "warps 64 -> 48", failure.attrib)
         for fail_on, status in (("none", 0), ("sass,regs", 0), ("spills", 1), ("warps:16", 1), ("warps:32,spills:12", 0)):
@@ -228,7 +238,7 @@ class Rules(Suite):
             after.unit("a", function("f" * 300 + str(i), registers=33 if i == 299 else 32), architecture=f"sm_{i}")
         result = self.diff(before, after, "--all", "--name-width", "0")
         check(len(result.markdown) < 65_536 and "rows are left out" in result.markdown, len(result.markdown))
-        check("| worse |" in result.markdown and "lines of sums are left out" in result.markdown, result.markdown)
+        check("| worse by regs |" in result.markdown and "lines of sums are left out" in result.markdown, result.markdown)
 
     def test_long_lists(self):
         before, after = Side(), Side()
@@ -240,7 +250,7 @@ class Rules(Suite):
         check("rows are left out" in result.markdown and result.markdown.count("<details>") == 1, "folded")
         rows = cells_of(html_of(result.markdown))
         check(len(rows) > 300 and all(len(row) == len(rows[0]) for row in rows), f"{len(rows)} rows")
-        check(rows[20][0] == "worse" and rows[22][0] == "worse" and rows[1][3] == "32\u00a0→\u00a0132 (+100)", rows[:2])
+        check(rows[20][0] == "worse by regs" and rows[22][0] == "worse by regs" and rows[1][3] == "32\u00a0→\u00a0132 (+100)", rows[:2])
         check(result.text.count("\n") > 2000, "the text has all")
 
     def test_long_names(self):

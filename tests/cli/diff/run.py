@@ -3,7 +3,7 @@
 
   tests/cli/diff/run.py --tool PATH [NAME...]
 
-Rules are tested on baselines that are made up, and need no ptxas; files.py has what does, ci.py the scripts of samples/ci.
+Rules are tested on baselines that are made up, and need no ptxas; files.py has what does, verdicts.py both, ci.py the scripts of samples/ci.
 What cannot run here is left out, with a message. Every comparison is written in all formats, which must agree; the JSON and
 the baselines must be what schemas/ says, where python3-jsonschema is installed, and the markdown a table to GitHub's
 cmark-gfm, where that is.
@@ -19,6 +19,7 @@ import support
 from ci import Ci
 from files import Files
 from rules import Rules
+from verdicts import Verdicts
 
 
 def main():
@@ -30,7 +31,7 @@ def main():
     counts = dict(passed=0, failed=0, skipped=0)
     with tempfile.TemporaryDirectory() as base:
         os.environ["PTXOPT_CACHE_DIR"] = str(Path(base) / "cache")
-        for suite in (Rules, Files, Ci):
+        for suite in (Rules, Verdicts, Files, Ci):
             for name, _ in inspect.getmembers(suite, inspect.isfunction):
                 if not name.startswith("test_") or (args.names and not any(n in name for n in args.names)):
                     continue

@@ -9,6 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lib"))
 from checking import Failure, Skipped, check  # noqa: E402, F401
+from toolkit import find_ptxas  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[3]
 MARK = "<!-- ptxopt-diff -->"
@@ -30,7 +31,7 @@ def validate(document, name):
 def function(name, kind="entry", **figures):
     f = {"name": name, "kind": kind, "registers": 32, "spill-stores": 0, "spill-loads": 0, "stack": 0, "shared": 0,
          "constant": 380, "barriers": 0, "threads": 0, "instructions": 200, "inner": 50, "inner-loops": 1, "warps": 64}
-    assert not figures.keys() - {k.replace("-", "_") for k in f}, figures
+    assert not figures.keys() - {k.replace("-", "_") for k in f} - {"notes", "code", "code_parts"}, figures
     f.update({key.replace("_", "-"): value for key, value in figures.items()})
     if kind == "func":
         f["warps"] = 0
@@ -53,6 +54,14 @@ class Suite:
 
     def __init__(self, tool, folder):
         self.tool, self.folder = str(Path(tool).resolve()), folder
+
+    def model(self, architecture="sm_80"):
+        """The digest of the model of time, which no command says without machine code: of a cubin's baseline."""
+        program = find_ptxas()
+        if not program:
+            raise Skipped("there is no ptxas")
+        source = self.write("model/k.ptx", f".version 7.0\n.target {architecture}\n.address_size 64\n.visible .entry k() {{ ret; }}\n")
+        return json.loads(self.run("baseline", source, "-o", "-").stdout)["units"][0]["functions"][0]["cycles"]["model"]
 
     def write(self, name, content, mode=None):
         path = self.folder / name
@@ -102,12 +111,22 @@ class Suite:
         check((status == 2) == bool(result["problems"]), "exit status 2 without a reason")
         check(status == 0 or failing or result["problems"], "an exit status without a reason")
         check(result.markdown.startswith(f"{MARK}\n### {'✅' if status == 0 else '❌'} ptxopt diff: "), result.markdown[:99])
-        order = ["regression", "worse", "missing", "better", "new", "same"]
+        order = ["regression", "worse", "missing", "better", "new", "other-code", "same"]
         ranks = [order.index(f["change"]) for f in functions]
         check(ranks == sorted(ranks), f"order of {ranks}")
         kernels = [f["change"] for f in functions if f["kind"] == "entry"]
         counts = result["summary"]["kernels"]
         check(all(counts[c] == kernels.count(c) for c in order), f"{counts} of {kernels}")
+        junit = ElementTree.tostring(suites, encoding="unicode")
+        for f in functions:
+            for note in f["new-notes"]:
+                check(all(note["id"] in text for text in (result.text, result.markdown, junit)), f"{note} is not in all formats")
+            for breach in f["breaches"]:
+                said = f"{breach['figure']} {breach['value']} (limit"
+                check(all(said in text for text in (result.text.replace("\n    ", " "), result.markdown, junit)), f"{breach} is not in all formats")
+            if f["decided-by"] and f["change"] in ("better", "worse") and len(functions) < 10:
+                by = f"by {f['decided-by']['measure']}"
+                check(all(by in text for text in (result.text, result.markdown, junit)), f"{by} is not in all formats")
         for problem in result["problems"]:
             check(problem["message"].split("\n")[0][:60] in result.stderr or len(result["problems"]) > 20, result.stderr)
 

@@ -76,6 +76,11 @@ if at is not None:
             head, tail = text.split(f"// mark {{name}}\n", 1)
             tail = tail.replace("ret;", {worse!r} + " ret;", 1)
             text = head + tail
+    for name in re.findall(r"// note (\w+)", text):
+        if not re.search(r"mov\.u32 %r8, 7;[^\n]*dead in " + name, text):
+            head, tail = text.split(f"// note {{name}}\n", 1)
+            text = head + tail.replace("[%rd1+4]", "[%rd1+8]", 1)  # other code of the same figures
+            print(f"ptxas info    : (C7510) Potential Performance Loss: serialized in the function '{{name}}' in line 7", file=sys.stderr)
     if {refuse!r} and "mov.u32 %r8" not in text:
         print("ptxas: error: no", file=sys.stderr)
         sys.exit(1)
@@ -127,6 +132,18 @@ def changed(output, names):
 
 def kept(report):
     return {f["name"]: f["reason"] for f in report["guard"]["kept"]}
+
+
+def test_notes(bench):
+    """A kernel that ptxas has a note on since it changed."""
+    text = kernel("a") + kernel("b", marked=True).replace("// mark", "// note") + kernel("c")
+    code, output, report, messages, _ = bench.optimize(text)
+    check(code == 0 and changed(output, ["a", "b", "c"]) == ["a", "c"] and kept(report) == {"b": "notes"}, f"notes: {report} {messages}")
+    check("b: kept as it was: notes new C7510 (wgmma is serialized: its pipeline crosses a call)" in messages, f"notes: {messages}")
+    with tempfile.TemporaryDirectory() as cache:  # kernels by themselves, and from the cache
+        for _ in range(2):
+            report = bench.optimize(text, env={"PTXOPT_CACHE_DIR": cache})[2]
+            check(kept(report) == {"b": "notes"}, f"notes of the cache: {report}")
 
 
 def test_kernels(bench):

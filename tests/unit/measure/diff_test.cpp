@@ -238,12 +238,32 @@ TEST_CASE("diff: a ratchet keeps what is better") {
   };
   using Functions = std::vector<ptxas::FunctionMeasures>;
   CHECK(kept("none") == Functions{kernel("k", 4, 66, 90), kernel("new")});
-  CHECK(kept("spills,warps,sass") == Functions{kernel("k", 0, 66, 90), kernel("new")});
-  CHECK(kept("spills:100,missing") == Functions{kernel("gone"), kernel("k", 0, 66, 90), kernel("new")});
+  // All figures are of one version: nobody ever had 0 bytes of spills and 90 instructions.
+  CHECK(kept("warps,sass") == Functions{kernel("k", 4, 66, 90), kernel("new")});
+  CHECK(kept("spills,warps,sass") == Functions{kernel("k", 0, 64, 100), kernel("new")});
+  CHECK(kept("spills:100,missing") == Functions{kernel("gone"), kernel("k", 0, 64, 100), kernel("new")});
   const Ratcheted r = ratchet(now, old, *parseFailOn("spills,sass", error));
-  CHECK(r.side.units[0].measures.functions == Functions{kernel("gone"), kernel("k", 0, 64, 90)});
-  CHECK(r.tightened == 1);
+  CHECK(r.side.units[0].measures.functions == Functions{kernel("gone"), kernel("k", 4, 66, 90)});
+  CHECK(r.tightened == 0);
   CHECK(r.kept == 1);
+  // By default what is better to the guard is taken as it is, in spite of fewer warps.
+  const Ratcheted usual = ratchet(now, old, usualFailOn());
+  CHECK(usual.side.units[0].measures.functions == old.units[0].measures.functions);
+  CHECK(usual.tightened == 1);
+  // Notes count, and code has no better or worse.
+  ptxas::FunctionMeasures quiet = kernel("k"), noted = kernel("k", 0, 64, 90);
+  quiet.code = "1";
+  noted.code = "2";
+  quiet.notes.emplace();
+  noted.notes = {{{"C7510", "serialized", 0}}};
+  const auto ratchetedTo = [&](std::string_view failOn) {
+    return ratchet(side({unit("a", {quiet})}), side({unit("a", {noted})}), *parseFailOn(failOn, error))
+        .side.units[0]
+        .measures.functions[0]
+        .code;
+  };
+  CHECK(ratchetedTo("notes,sass") == "1");
+  CHECK(ratchetedTo("sass,code") == "2");
 }
 
 TEST_CASE("diff: modelled cycles are limited, and come back from baselines of the same model alone") {
@@ -329,13 +349,15 @@ TEST_CASE("diff: the same in words, JUnit and markdown") {
   CHECK(junit.find("name=\"&lt;&amp;&gt;??\"/>") != std::string::npos);
   CHECK(junit.find("message=\"spills 0 -&gt; 12, warps 64 -&gt; 48\"") != std::string::npos);
   const std::string text = tool::diffText(result, {});
-  CHECK(text.find("REGRESSION  k              32  0 -> 12 (+12)  100 -> 90 (-10.0%)  64 -> 48 (-16)\n") !=
-        std::string::npos);
+  CHECK(
+      text.starts_with("            kernel  regs  spills  sass  warps\n"
+                       "REGRESSION  k         32       0   100     64\n"
+                       "by spills                     12    90     48\n\n"));
   CHECK(text.find('\x1b') == std::string::npos);
   const std::string coloured = tool::diffText(result, {.colours = true});
-  CHECK(coloured.find("\x1b[1m\x1b[31m0 -> 12 (+12)") != std::string::npos);
-  CHECK(coloured.find("\x1b[32m100 -> 90 (-10.0%)") != std::string::npos);
+  CHECK(coloured.find("\x1b[1m\x1b[31m12\x1b") != std::string::npos);
+  CHECK(coloured.find("\x1b[32m90\x1b") != std::string::npos);
   const std::string markdown = tool::diffMarkdown(result, {});
-  CHECK(markdown.find("| **REGRESSION** | `k` | 32 | **0\u00a0→\u00a012 (+12)** |") != std::string::npos);
+  CHECK(markdown.find("| **REGRESSION by spills** | `k` | 32 | **0\u00a0→\u00a012 (+12)** |") != std::string::npos);
   CHECK(markdown.find("`<&>") == std::string::npos);  // it did not change
 }

@@ -316,6 +316,15 @@ TEST_CASE("worseFunctions: by figures, missing kernels too, not where the code i
   CHECK(worse[1].name == "c");
   CHECK(worse[1].missing);
   CHECK(guard::worseFunctions(before, before).empty());
+  // What ptxas says counts more than figures.
+  before.functions[0].notes = after.functions[0].notes.emplace();
+  CHECK(guard::worseFunctions(before, after).size() == 2);
+  after.functions[0].notes->push_back({"C7510", "serialized", 0});
+  const std::vector<guard::WorseFunction> noted = guard::worseFunctions(before, after);
+  REQUIRE(noted.size() == 3);
+  CHECK(noted[0].by.by == ptxas::Measure::Notes);
+  CHECK(noted[0].by.text() == "new C7510 (wgmma is serialized: its pipeline crosses a call)");
+  after.functions[0].notes->clear();
   before.functions[2].isKernel = false;  // nobody calls it any longer
   CHECK(guard::worseFunctions(before, after).size() == 1);
 }

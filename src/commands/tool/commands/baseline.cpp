@@ -73,7 +73,8 @@ int baselineCommand(int argc, char** argv) {
       "With --ratchet OLD.json figures only get better: of the measures that --fail-on names, the better one of "
       "old "
       "and new is kept.\n"
-      "Exit codes: 0 ok, 1 with --ratchet: a regression, whose old figures stay, 2 nothing written: usage, I/O, or "
+      "Exit codes: 0 ok, 1 a limit that is not kept, or with --ratchet a regression, whose old figures stay, 2 "
+      "nothing written: usage, I/O, or "
       "something\n"
       "could not be measured or compared, 4 internal error.",
       "ptxopt baseline");
@@ -81,12 +82,14 @@ int baselineCommand(int argc, char** argv) {
   std::vector<std::string> inputs;
   std::string output, old, failOnText;
   PtxasLine ptxas;
+  LimitLine limits;
   app.add_option("INPUT", inputs, "PTX files, cubins, folders")->required();
   app.add_option("-o,--output", output, "where the baseline goes; - is standard output")
       ->type_name("FILE")
       ->required();
   app.add_option("--ratchet", old, "a baseline to improve on; it may be the output itself")->type_name("OLD.json");
   addFailOn(app, failOnText);
+  limits.addTo(app);
   app.get_option("--fail-on")->needs("--ratchet");
   ptxas.addTo(app);
   int exitCode = 0;
@@ -95,12 +98,17 @@ int baselineCommand(int argc, char** argv) {
   std::string error;
   const auto failOn = failOnOf(app, failOnText, error);
   if (!failOn) return fail(Status::Usage, error);
+  const auto bounds = limits.bounds(error);
+  if (!bounds) return fail(Status::Usage, error);
   const diff::MeasureOptions options = ptxas.options();
   // The old baseline is a side too, as it says which architectures there are.
   std::array<diff::Collected, 2> sides;
   diff::Collected &before = sides[0], &now = sides[1];
   for (const std::string& input : inputs)
     if (!collectMore(input, now, error)) return fail(Status::Usage, error);
+  for (const std::string& file : limits.files)
+    if (error = whyOneFile({{"limits", file}}, {{"output", output}}); !error.empty())
+      return fail(Status::Usage, error);
   for (const diff::Source& source : now.sources)
     if (error = whyOneFile({{"input", source.path}}, {{"output", output}}); !error.empty())
       return fail(Status::Usage, error);
@@ -113,16 +121,22 @@ int baselineCommand(int argc, char** argv) {
 
   auto problems = problemsOf(now.side, options.architectures);
   diff::Ratcheted ratcheted{now.side};
-  if (!old.empty() && problems.empty()) {
-    const diff::Result result = compareSides(before.side, now.side, *failOn, options.architectures);
+  const auto show = [&](const diff::Result& result) {
     problems = result.problems;
-    ratcheted = ratchet(before.side, now.side, *failOn);
-    printAsked(diffText(result, {.all = false,
-                                 .mangled = false,
-                                 .colours = hasColours(stderr),
-                                 .width = terminalWidth(stderr, 0),
+    const std::size_t width = terminalWidth(stderr, 80);
+    printAsked(diffText(result, {.colours = hasColours(stderr),
+                                 .width = width,
+                                 .tableWidth = width,
+                                 .columns = {},
+                                 .code = {},
                                  .nameWidth = 40}));
     if (result.hasRegression()) exitCode = static_cast<int>(Status::CheckFailed);
+  };
+  if (!old.empty() && problems.empty()) {
+    show(compareSides(before.side, now.side, *failOn, options.architectures, *bounds));
+    ratcheted = ratchet(before.side, now.side, *failOn);
+  } else if (!bounds->empty() && problems.empty()) {
+    show(checkSide(now.side, options.architectures, *bounds));
   }
   if (!problems.empty()) {
     printProblems(problems);
@@ -132,8 +146,8 @@ int baselineCommand(int argc, char** argv) {
   if (!writeFiles({{output, text}}, error)) return fail(Status::Usage, error);
   std::string message = fmt::format("ptxopt baseline: {}", summaryOf(ratcheted.side));
   if (!old.empty())
-    message += fmt::format("; {} tightened, {} with worse figures that were not taken over", ratcheted.tightened,
-                           ratcheted.kept);
+    message +=
+        fmt::format("; {} tightened, {} with worse figures keep the old ones", ratcheted.tightened, ratcheted.kept);
   printAsked(message + "\n");
   return exitCode;
 }

@@ -8,6 +8,7 @@
 
 #include "diff/collect.h"
 #include "diff/output.h"
+#include "diff/show_code.h"
 #include "tool/commands/diff_output.h"
 #include "tool/commands/subcommands.h"
 #include "tool/files.h"
@@ -21,13 +22,17 @@ namespace ptxopt::tool {
 namespace {
 
 constexpr std::size_t kMostMessages = 20;
+constexpr std::size_t kTextWidth = 80;  // where there is no terminal
 
 struct DiffLine {
   std::array<std::string, 2> paths;
   std::string failOn, format = "text", output = "-", markdown, json, junit;
   PtxasLine ptxas;
-  bool all = false, mangled = false;
+  LimitLine limits;
+  bool all = false, mangled = false, showCode = false;
   std::size_t nameWidth = 0;
+  std::vector<DiffFigure> columns;
+  std::string code;  // what --show-code shows
 };
 
 std::string render(const diff::Result& result, const DiffLine& line, const std::string& format, const CLI::App& app,
@@ -36,11 +41,15 @@ std::string render(const diff::Result& result, const DiffLine& line, const std::
   if (format == "junit") return writeJunit(result);
   DiffOutputOptions options;
   options.all = line.all;
+  options.columns = line.columns;
   options.mangled = line.mangled;
   options.nameWidth = app.get_option("--name-width")->count() != 0 ? line.nameWidth : format == "text" ? 40 : 100;
   if (format == "markdown") return diffMarkdown(result, options);
+  options.code = line.code;
   options.colours = isScreen && hasColours(stdout);
-  options.width = isScreen ? terminalWidth(stdout, 0) : 0;
+  options.width = isScreen ? terminalWidth(stdout, kTextWidth) : kTextWidth;
+  // Who says how long names are has them so.
+  options.tableWidth = app.get_option("--name-width")->count() != 0 ? 0 : options.width;
   return diffText(result, options);
 }
 
@@ -48,13 +57,14 @@ std::string render(const diff::Result& result, const DiffLine& line, const std::
 
 int diffCommand(int argc, char** argv) {
   CLI::App app(
-      "ptxopt diff A B [OPTIONS]\n"
+      "ptxopt diff A [B] [OPTIONS]\n"
       "Compares what ptxas makes of two sets of kernels: registers, spills, stack, machine instructions, resident "
       "warps, modelled cycles.\n"
       "A and B are PTX files, cubins, folders of them (matched by relative path and kernel name), or baselines "
       "that "
       "ptxopt baseline wrote.\n"
-      "Exit codes: 0 no regression, 1 a regression, 2 something could not be compared (or usage, or I/O), 4 "
+      "Exit codes: 0 no regression, 1 a regression or a limit that is not kept, 2 something could not be compared "
+      "(or usage, or I/O), 4 "
       "internal "
       "error.",
       "ptxopt diff");
@@ -64,12 +74,15 @@ int diffCommand(int argc, char** argv) {
       "  ptxopt diff before.ptx after.ptx\n"
       "  ptxopt diff baseline.json build/ --fail-on spills,warps,sass:2% \\\n"
       "      --markdown comment.md --junit report.xml\n"
+      "  ptxopt diff build/ --limit 'spills<=0' --limit 'attention*:registers<=128'\n"
       "  ptxopt diff old/ new/ --fail-on regs            # on register counts alone\n"
       "  ptxopt diff old/ new/ --arch sm_80,sm_90");
   DiffLine line;
+  std::string columns;
   app.add_option("A", line.paths[0], "what there was; - is standard input")->required();
-  app.add_option("B", line.paths[1], "what there is now")->required();
+  app.add_option("B", line.paths[1], "what there is now; without it the limits of A are checked");
   addFailOn(app, line.failOn);
+  line.limits.addTo(app);
   app.add_option("--format", line.format, "text, markdown, json or junit [text]")
       ->check(CLI::IsMember({"text", "markdown", "json", "junit"}))
       ->type_name("FORMAT");
@@ -83,6 +96,12 @@ int diffCommand(int argc, char** argv) {
                  "shorten names of more characters; 0: none [40 in text, 100 in markdown]")
       ->type_name("N")
       ->check(wholeNumber());
+  app.add_option(
+         "--columns", columns,
+         "these figures, in text and markdown: regs, spills, stack, sass, inner, warps, cycles, shared, notes")
+      ->type_name("FIGURE,...");
+  app.add_flag("--show-code", line.showCode,
+               "also the machine code of both sides where it differs, aligned; in text");
   line.ptxas.addTo(app);
   int exitCode = 0;
   if (!parseArguments(app, argc, argv, exitCode)) return exitCode;
@@ -90,11 +109,26 @@ int diffCommand(int argc, char** argv) {
   std::string error;
   const auto failOn = failOnOf(app, line.failOn, error);
   if (!failOn) return fail(Status::Usage, error);
-  const diff::MeasureOptions options = line.ptxas.options();
-  std::array<diff::Collected, 2> sides;
-  for (std::size_t i = 0; i < 2; ++i)
+  diff::MeasureOptions options = line.ptxas.options();
+  options.keepsCode = line.showCode;
+  if (app.get_option("--columns")->count() != 0) {
+    const auto wanted = parseColumns(columns, error);
+    if (!wanted) return fail(Status::Usage, error);
+    line.columns = *wanted;
+  }
+  const auto bounds = line.limits.bounds(error);
+  if (!bounds) return fail(Status::Usage, error);
+  const bool isOneSide = line.paths[1].empty();
+  if (isOneSide && !line.limits.isGiven())
+    return fail(Status::Usage, "there is nothing to compare with, and no --limit to check");
+  if (isOneSide && (line.showCode || app.get_option("--fail-on")->count() != 0))
+    return fail(Status::Usage, "--fail-on and --show-code are of two sides");
+  std::vector<diff::Collected> sides(isOneSide ? 1 : 2);
+  for (std::size_t i = 0; i < sides.size(); ++i)
     if (!collect(line.paths[i], sides[i], error)) return fail(Status::Usage, error);
-  std::vector<NamedFile> inputs{{"input", line.paths[0]}, {"input", line.paths[1]}};
+  std::vector<NamedFile> inputs{{"input", line.paths[0]}};
+  if (!isOneSide) inputs.push_back({"input", line.paths[1]});
+  for (const std::string& file : line.limits.files) inputs.push_back({"limits", file});
   for (const diff::Collected& side : sides)
     for (const diff::Source& source : side.sources) inputs.push_back({"input", source.path});
   error = whyOneFile(
@@ -102,7 +136,11 @@ int diffCommand(int argc, char** argv) {
   if (!error.empty()) return fail(Status::Usage, error);
   if (error = whyNoPtxas(sides, options); !error.empty()) return fail(Status::Usage, error);
   measure(sides, options);
-  const diff::Result result = compareSides(sides[0].side, sides[1].side, *failOn, options.architectures);
+  const diff::Result result =
+      isOneSide ? checkSide(sides[0].side, options.architectures, *bounds)
+                : compareSides(sides[0].side, sides[1].side, *failOn, options.architectures, *bounds);
+
+  if (line.showCode) line.code = showCode(result, sides[0].side, sides[1].side);
 
   for (std::size_t i = 0; i < std::min(result.problems.size(), kMostMessages); ++i)
     printError(fmt::format("ptxopt diff: error: {}\n", text(result.problems[i])));

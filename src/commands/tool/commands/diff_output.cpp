@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 #include <span>
 #include <sstream>
 
 #include "diff/output.h"
 #include "support/printable.h"
+#include "tool/commands/diff_table.h"
 #include "tool/terminal/markdown.h"
-#include "tool/terminal/table.h"
 
 namespace ptxopt::tool {
 namespace {
@@ -31,140 +30,6 @@ std::string plural(std::size_t n, std::string_view what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 
-// ---- cells ----
-
-// "32 -> 40 (+8)", "100 -> 98 (-2.0%)", "32", "? -> 4".
-class FigureCells {
- public:
-  explicit FigureCells(std::string_view arrow) : arrow_(arrow) {}
-
-  // `sign`: > 0: more is worse, < 0: more is better, 0: neither.
-  Table::Cell cell(std::optional<uint64_t> before, std::optional<uint64_t> after, const Row& row, bool isPercent,
-                   int sign, bool failed) const {
-    if (!row.isCompared()) return plain(row.after ? after : before);
-    if (before == after) return plain(after);
-    if (!before && !after) return "";
-    std::string text = fmt::format("{}{}{}", shown(before), arrow_, shown(after));
-    if (!before || !after) return text;
-    const bool isMore = *after > *before;
-    const uint64_t change = isMore ? *after - *before : *before - *after;
-    if (isPercent && *before != 0)
-      text += fmt::format(" ({}{:.1f}%)", isMore ? '+' : '-',
-                          100.0 * static_cast<double>(change) / static_cast<double>(*before));
-    else
-      text += fmt::format(" ({}{})", isMore ? '+' : '-', change);
-    const bool isWorse = sign != 0 && isMore == (sign > 0);
-    return {text, failed ? Style::Bad : sign == 0 ? Style::Plain : isWorse ? Style::Doubtful : Style::Good};
-  }
-
- private:
-  static std::string shown(std::optional<uint64_t> v) { return v ? std::to_string(*v) : "?"; }
-  static Table::Cell plain(std::optional<uint64_t> v) { return v ? std::to_string(*v) : std::string(); }
-
-  std::string_view arrow_;
-};
-
-Table::Cell changeCell(const Row& row) {
-  switch (row.change) {
-    case Change::Regression: return {row.isCompared() ? "REGRESSION" : "MISSING", Style::Bad};
-    case Change::Worse: return {"worse", Style::Doubtful};
-    case Change::Missing: return {"missing", Style::Doubtful};
-    case Change::New: return {"new"};
-    case Change::Better: return {"better", Style::Good};
-    case Change::Same:
-      return row.hasSameCode().value_or(true) ? Table::Cell("same", Style::Faint)
-                                              : Table::Cell("other code", Style::Faint);
-  }
-  return "";
-}
-
-// ---- the table ----
-
-struct Figure {
-  std::string_view head;
-  ptxas::Measure measure;
-  bool isPercent;
-  bool alwaysShown;
-};
-constexpr Figure kFigures[] = {
-    {"registers", ptxas::Measure::Registers, false, true},
-    {"spills", ptxas::Measure::Spills, false, true},
-    {"stack", ptxas::Measure::Stack, false, false},
-    {"instructions", ptxas::Measure::Instructions, true, true},
-    {"inner loops", ptxas::Measure::Inner, true, false},
-    {"warps", ptxas::Measure::Warps, false, true},
-    {"cycles", ptxas::Measure::Cycles, true, false},
-};
-
-struct Columns {
-  bool files = false, architectures = false, shared = false;
-  std::vector<Figure> figures;
-};
-
-Columns columnsFor(const Result& result, const std::vector<std::size_t>& rows) {
-  Columns columns;
-  std::set<std::string> files, architectures;
-  for (const Row& row : result.rows) {
-    files.insert(row.file);
-    architectures.insert(row.architecture);
-    columns.architectures = columns.architectures || !row.oldArchitecture.empty();
-  }
-  columns.files = files.size() > 1;
-  columns.architectures = columns.architectures || architectures.size() > 1;
-  const auto any = [&](const auto& isThere) {
-    return std::any_of(rows.begin(), rows.end(), [&](std::size_t i) {
-      const Row& row = result.rows[i];
-      return (row.before && isThere(*row.before)) || (row.after && isThere(*row.after));
-    });
-  };
-  for (const Figure& figure : kFigures)
-    if (figure.alwaysShown ||
-        any([&](const ptxas::FunctionMeasures& f) { return value(f, figure.measure).value_or(0) != 0; }))
-      columns.figures.push_back(figure);
-  // Shared memory is the source's business: only where it changes.
-  columns.shared = std::any_of(rows.begin(), rows.end(), [&](std::size_t i) {
-    const Row& row = result.rows[i];
-    return row.isCompared() && row.before->shared != row.after->shared;
-  });
-  return columns;
-}
-
-std::string fromTo(const std::string& from, const std::string& to, std::string_view arrow) {
-  return from.empty() ? to : from + std::string(arrow) + to;
-}
-
-Table makeTable(const Result& result, const Columns& columns, const std::vector<std::string>& names,
-                std::span<const std::size_t> rows, std::string_view arrow) {
-  std::vector<Table::Column> heads = {{""}, {"kernel", Table::Align::Left, true}};
-  if (columns.files) heads.push_back({"file", Table::Align::Left, true});
-  if (columns.architectures) heads.push_back({"for"});
-  for (const Figure& figure : columns.figures) heads.push_back({std::string(figure.head), Table::Align::Right});
-  if (columns.shared) heads.push_back({"shared", Table::Align::Right});
-  Table table(std::move(heads));
-  const FigureCells figures(arrow);
-  for (const std::size_t i : rows) {
-    const Row& row = result.rows[i];
-    std::vector<Table::Cell> cells = {changeCell(row), {names[i], Style::Plain, true}};
-    if (columns.files) cells.push_back({fromTo(row.oldFile, row.file, arrow), Style::Plain, true});
-    if (columns.architectures) cells.emplace_back(fromTo(row.oldArchitecture, row.architecture, arrow));
-    for (const Figure& figure : columns.figures) {
-      const auto before = row.before ? value(*row.before, figure.measure) : std::nullopt;
-      auto after = row.after ? value(*row.after, figure.measure) : std::nullopt;
-      if (before && after) after = ptxas::valueAfter(*row.before, *row.after, figure.measure);
-      const bool failed = std::any_of(row.regressions.begin(), row.regressions.end(),
-                                      [&](const auto& r) { return r.limit.measure == figure.measure; });
-      cells.push_back(
-          figures.cell(before, after, row, figure.isPercent, ptxas::isMoreBetter(figure.measure) ? -1 : 1, failed));
-    }
-    if (columns.shared)
-      cells.push_back(figures.cell(row.before ? std::optional(row.before->shared) : std::nullopt,
-                                   row.after ? std::optional(row.after->shared) : std::nullopt, row, false, 0,
-                                   false));
-    table.addRow(std::move(cells));
-  }
-  return table;
-}
-
 std::vector<std::size_t> shownRows(const Result& result, bool all) {
   std::vector<std::size_t> rows;
   for (std::size_t i = 0; i < result.rows.size(); ++i)
@@ -183,6 +48,7 @@ std::string countsOf(const Summary& s) {
   add(s.count(Change::Regression), s.count(Change::Regression) == 1 ? "regression" : "regressions");
   add(s.count(Change::Worse), "worse");
   add(s.count(Change::Better), "better");
+  add(s.count(Change::OtherCode), "with other machine code only");
   add(s.count(Change::Same), "the same");
   if (s.sameCode != 0) parts += fmt::format(" ({} with the same machine code)", s.sameCode);
   add(s.count(Change::New), "new");
@@ -213,6 +79,7 @@ std::string meansOf(const Summary& s, std::string_view arrow) {
 std::vector<std::string> summaryLines(const Result& result, std::string_view arrow,
                                       std::string (*shown)(std::string_view)) {
   std::vector<std::string> lines;
+  if (result.isOneSide) return lines;
   const auto add = [&](const Summary& s, const std::string& prefix) {
     lines.push_back(prefix + countsOf(s));
     if (const std::string means = meansOf(s, arrow); !means.empty()) lines.push_back(prefix + means);
@@ -220,6 +87,23 @@ std::vector<std::string> summaryLines(const Result& result, std::string_view arr
   for (const Summary& s : result.architectures) add(s, shown(s.architecture) + ": ");
   add(result.all, result.architectures.empty() ? "" : "all: ");
   return lines;
+}
+
+// In lines of at most `width` columns, if there are blanks to break them at; 0: one line.
+std::string wrapped(const std::string& text, std::size_t width) {
+  constexpr std::string_view kIndent = "    ";
+  std::string out, line;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    const bool isFirst = line.empty() || line == kIndent;
+    if (width != 0 && !isFirst && displayWidth(line) + 1 + displayWidth(word) > width) {
+      out += line + "\n";
+      line = kIndent;
+    }
+    if (!line.empty() && line != kIndent) line += ' ';
+    line += word;
+  }
+  return out + line;
 }
 
 // ---- markdown ----
@@ -245,7 +129,10 @@ std::string diffHeadline(const Result& result) {
       result.rows.begin(), result.rows.end(), [](const Row& r) { return r.change == Change::Regression; }));
   if (s.compared == 0 && s.functions == 0) return "nothing was compared";
   const std::string in = plural(s.compared, "kernel");
-  std::string out = regressions == 0 ? "no regression in " + in : plural(regressions, "regression") + " in " + in;
+  std::string out = result.isOneSide   ? regressions == 0 ? fmt::format("{} within the limits", in)
+                                                          : fmt::format("{} of {} beyond a limit", regressions, in)
+                      : regressions == 0 ? "no regression in " + in
+                                       : plural(regressions, "regression") + " in " + in;
   if (!result.problems.empty()) out += "; not everything could be compared";
   return out;
 }
@@ -254,18 +141,27 @@ std::string diffText(const Result& result, const DiffOutputOptions& options) {
   constexpr std::string_view kArrow = " -> ";
   std::string out;
   const auto rows = shownRows(result, options.all);
+  const auto names = displayNames(result.rows, {options.mangled, options.nameWidth});
+  const auto add = [&](const std::string& line) { out += wrapped(line, options.width) + "\n"; };
   if (!rows.empty()) {
-    const auto names = displayNames(result.rows, {options.mangled, options.nameWidth});
-    const Table table = makeTable(result, columnsFor(result, rows), names, rows, kArrow);
-    out += table.text({options.colours, options.width}) + "\n";
+    const DiffColumns columns = columnsFor(result, rows, options.columns, true);
+    out += diffTextTable(result, columns, names, rows, options.colours, options.tableWidth) + "\n";
   }
-  for (const std::string& line : summaryLines(result, kArrow, printable)) out += line + "\n";
+  const std::vector<std::string> details = detailLines(result, rows, names);
+  for (const std::string& line : details) add(printable(line));
+  if (!details.empty()) out += "\n";
+  if (!options.code.empty()) out += options.code + "\n";
+  for (const std::string& line : summaryLines(result, kArrow, printable)) add(line);
   for (std::size_t i = 0; i < std::min(result.notes.size(), kMostLines); ++i)
-    out += styled("note: ", Style::Strong, options.colours) + printable(result.notes[i]) + "\n";
+    out += styled("note: ", Style::Strong, options.colours) +
+           wrapped("note: " + printable(result.notes[i]), options.width).substr(std::string_view("note: ").size()) +
+           "\n";
   if (result.notes.size() > kMostLines) out += fmt::format("and {} notes more\n", result.notes.size() - kMostLines);
   const auto verdict = result.verdict();
   out += styled(diffHeadline(result), verdict == Result::Verdict::Ok ? Style::Good : Style::Bad, options.colours);
-  out += fmt::format(" (--fail-on {})\n", result.failOn.text());
+  const std::size_t passing = result.all.count(Change::Worse);
+  const std::string pass = passing == 0 ? std::string() : fmt::format("; {} worse by other measures", passing);
+  out += result.isOneSide ? "\n" : fmt::format(" (--fail-on {}{})\n", result.failOn.text(), pass);
   return out;
 }
 
@@ -300,15 +196,22 @@ std::string diffMarkdown(const Result& result, const DiffOutputOptions& options)
 
   const auto rows = shownRows(result, options.all);
   const auto names = displayNames(result.rows, {options.mangled, options.nameWidth});
-  const Columns columns = columnsFor(result, rows);
+  if (const auto lines = detailLines(result, rows, names); !lines.empty()) {
+    std::string details;
+    for (std::size_t i = 0; i < std::min(lines.size(), kMostLines); ++i)
+      details += "- " + markdownText(lines[i].substr(0, kMostLineBytes)) + "\n";
+    if (lines.size() > kMostLines) details += fmt::format("- and {} lines more\n", lines.size() - kMostLines);
+    tail.insert(0, details + "\n");
+  }
+  const DiffColumns columns = columnsFor(result, rows, options.columns, false);
   const auto body = [&](std::size_t count) {
     if (count == 0) return std::string();
     const std::span<const std::size_t> shown = std::span(rows).first(count);
     const std::size_t open = std::min(count, kRowsBeforeFold);
-    std::string out = makeTable(result, columns, names, shown.first(open), kArrow).markdown() + "\n";
+    std::string out = diffMarkdownTable(result, columns, names, shown.first(open), kArrow).markdown() + "\n";
     if (count > open)
       out += folded(fmt::format("{} more", count - open),
-                    makeTable(result, columns, names, shown.subspan(open), kArrow).markdown());
+                    diffMarkdownTable(result, columns, names, shown.subspan(open), kArrow).markdown());
     return out;
   };
   std::size_t count = rows.size();

@@ -6,6 +6,7 @@
 
 #include "diff/diff.h"
 #include "diff/names.h"
+#include "tool/commands/diff_table.h"
 
 namespace ptxopt::tool {
 
@@ -13,8 +14,11 @@ struct DiffOutputOptions {
   bool all = false;  // also what did not change
   bool mangled = false;
   bool colours = false;
-  std::size_t width = 0;      // of the terminal; 0: as wide as it comes
-  std::size_t nameWidth = 0;  // names longer than this are shortened; 0: none
+  std::size_t width = 0;            // of lines of text; 0: as long as they come
+  std::size_t tableWidth = 0;       // likewise
+  std::vector<DiffFigure> columns;  // of --columns; empty: the usual ones
+  std::string code;                 // of --show-code, after the table
+  std::size_t nameWidth = 0;        // names longer than this are shortened; 0: none
 };
 
 // Without problems, which are messages.

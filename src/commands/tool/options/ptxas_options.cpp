@@ -1,9 +1,12 @@
 #include "tool/options/ptxas_options.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <thread>
 
+#include "diff/collect.h"
 #include "tool/options/architecture_option.h"
 #include "tool/options/environment.h"
 #include "tool/options/number_checks.h"
@@ -59,13 +62,42 @@ std::string whyNoPtxas(std::span<const diff::Collected> sides, const diff::Measu
 }
 
 void addFailOn(CLI::App& app, std::string& text) {
-  app.add_option(
-         "--fail-on", text,
-         "what counts as a regression: spills, warps, sass (machine instructions), inner (those of innermost "
-         "loops), cycles (modelled), regs, stack, each with what is tolerated (regs:1, sass:2%), and missing; or "
-         "none "
-         "[spills,warps]")
+  app.add_option("--fail-on", text,
+                 "what counts as a regression: notes (of ptxas), spills, warps, sass (machine instructions), inner "
+                 "(those of "
+                 "innermost loops), cycles (modelled), regs, stack, each with what is tolerated (regs:1, sass:2%); "
+                 "code (that "
+                 "is not the same); missing; or none [spills,warps]")
       ->type_name("MEASURE[:N[%]],...");
+}
+
+void LimitLine::addTo(CLI::App& app) {
+  app.add_option(
+         "--limit", limits,
+         "what a figure may be at most, or at least, whatever it was: 'spills<=0', 'attention*:registers<=128', "
+         "'warps>=16'; any number of times")
+      ->type_name("[KERNEL:]FIGURE<=N")
+      ->allow_extra_args(false);
+  app.add_option("--limits", files, "a file of limits (schemas/limits.schema.json)")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+}
+
+std::optional<std::vector<diff::Bound>> LimitLine::bounds(std::string& error) const {
+  std::vector<diff::Bound> bounds;
+  for (const std::string& file : files) {
+    std::string text;
+    if (!diff::readBytes(file, text, error)) return std::nullopt;
+    if (diff::readBounds(text, bounds, error)) continue;
+    error = fmt::format("'{}' has no limits: {}", file, error);
+    return std::nullopt;
+  }
+  for (const std::string& limit : limits) {
+    auto bound = diff::parseBound(limit, error);
+    if (!bound) return std::nullopt;
+    bounds.push_back(*std::move(bound));
+  }
+  return bounds;
 }
 
 std::optional<diff::FailOn> failOnOf(const CLI::App& app, const std::string& text, std::string& error) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "diff/bounds.h"
 #include "diff/fail_on.h"
 #include "diff/measure.h"
 
@@ -31,6 +32,15 @@ std::string whyNoPtxas(std::span<const diff::Collected> sides, const diff::Measu
 
 // Adds --fail-on, whose text goes to `text`.
 void addFailOn(CLI::App& app, std::string& text);
+// Adds --limit and --limits.
+struct LimitLine {
+  std::vector<std::string> limits, files;
+
+  void addTo(CLI::App& app);
+  bool isGiven() const { return !limits.empty() || !files.empty(); }
+  // What they say; none, with the reason in `error`, where that makes no sense.
+  std::optional<std::vector<diff::Bound>> bounds(std::string& error) const;
+};
 // What that text says; the usual where the option was not given.
 std::optional<diff::FailOn> failOnOf(const CLI::App& app, const std::string& text, std::string& error);
 
