@@ -59,27 +59,10 @@ Json reportData(const Module& module, const ReportOptions& options) {
           {"kernels", std::move(kernels)}};
 }
 
-// JSON that may stand inside a script element. `<` is in its strings only.
-std::string scriptJson(const Json& data) {
-  const std::string text = data.dump(-1, ' ', false, Json::error_handler_t::replace);
-  std::string out;
-  out.reserve(text.size() + text.size() / 64);
-  for (const char c : text) {
-    if (c == '<')
-      out += "\\u003c";
-    else
-      out += c;
-  }
-  return out;
-}
-
 }  // namespace
 
 std::string makeReport(const Module& module, const ReportOptions& options) {
-  std::string page(pageBeforeData());
-  page += scriptJson(reportData(module, options));
-  page += pageAfterData();
-  return page;
+  return pageWith(reportPage(), reportData(module, options));
 }
 
 }  // namespace ptxopt::report

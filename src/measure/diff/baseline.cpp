@@ -61,9 +61,10 @@ std::string writeBaseline(const Side& side) {
   return out;
 }
 
-bool readBaseline(std::string_view text, Side& side, std::string& error) {
+namespace {
+
+bool readSide(const Json& json, Side& side, std::string& error) {
   try {
-    const Json json = Json::parse(text);
     if (json.value("format", "") != kFormat) {
       error = fmt::format("it has no \"format\": \"{}\"", kFormat);
       return false;
@@ -72,6 +73,7 @@ bool readBaseline(std::string_view text, Side& side, std::string& error) {
       error = fmt::format("its version is {}; this program reads {}", version, kVersion);
       return false;
     }
+    if (json.contains("label")) json.at("label").get_to(side.name);
     if (!json.at("ptxas").is_null()) json.at("ptxas").get_to(side.ptxas);
     json.at("ptxas-options").get_to(side.ptxasOptions);
     for (const Json& unit : json.at("units")) side.units.push_back(unitFrom(unit));
@@ -88,6 +90,69 @@ bool readBaseline(std::string_view text, Side& side, std::string& error) {
   if (twice == side.units.end()) return true;
   error = fmt::format("it has '{}' for {} twice", twice->file, twice->measures.architecture);
   return false;
+}
+
+// A text of several lines, each of them JSON, is a history.
+bool parse(std::string_view text, std::vector<Json>& all, std::string& error) {
+  if (Json json = Json::parse(text, nullptr, false); !json.is_discarded()) {
+    all.push_back(std::move(json));
+    return true;
+  }
+  for (std::size_t at = 0, line = 1; at < text.size(); ++line) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view one = text.substr(at, end - at);
+    at = end + 1;
+    if (one.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    Json json = Json::parse(one, nullptr, false);
+    if (json.is_discarded()) {
+      // Of a baseline that is broken the parser knows more.
+      if (line == 1) break;
+      error = fmt::format("line {} is not JSON", line);
+      return false;
+    }
+    all.push_back(std::move(json));
+  }
+  if (!all.empty()) return true;
+  try {
+    all.push_back(Json::parse(text));
+  } catch (const Json::exception& e) {
+    error = e.what();
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string writeHistoryLine(const Side& side, const std::string& label) {
+  Json json = Json::parse(writeBaseline(side));
+  json["label"] = label;
+  return dumped(json) + "\n";
+}
+
+bool readHistory(std::string_view text, const std::string& name, std::vector<Side>& sides, std::string& error) {
+  std::vector<Json> all;
+  if (!parse(text, all, error)) return false;
+  for (const Json& json : all) {
+    Side& side = sides.emplace_back();
+    side.name = name;
+    if (!readSide(json, side, error)) return false;
+  }
+  return true;
+}
+
+bool isHistory(std::string_view text) {
+  const std::size_t end = text.find('\n');
+  return Json::accept(text.substr(0, end)) &&
+         (end == std::string_view::npos || end + 1 == text.size() || text[end + 1] == '{');
+}
+
+bool readBaseline(std::string_view text, Side& side, std::string& error) {
+  std::vector<Side> sides;
+  if (!readHistory(text, side.name, sides, error)) return false;
+  const std::string name = std::move(side.name);
+  side = std::move(sides.back());
+  side.name = name;
+  return true;
 }
 
 }  // namespace ptxopt::diff

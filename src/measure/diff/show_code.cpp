@@ -149,9 +149,16 @@ std::string alignedCode(const std::vector<CodeLine>& before, const std::vector<C
 
 std::string showCode(const Result& result, const Side& before, const Side& after) {
   std::string out;
-  for (const Row& row : result.rows)
-    if (!row.hasSameCode().value_or(true)) out += (out.empty() ? "" : "\n") + codeOf(row, before, after);
+  for (const std::string& code : codeOfRows(result, before, after))
+    if (!code.empty()) out += (out.empty() ? "" : "\n") + code;
   return out;
+}
+
+std::vector<std::string> codeOfRows(const Result& result, const Side& before, const Side& after) {
+  std::vector<std::string> codes;
+  for (const Row& row : result.rows)
+    codes.push_back(row.hasSameCode().value_or(true) ? std::string() : codeOf(row, before, after));
+  return codes;
 }
 
 }  // namespace ptxopt::diff

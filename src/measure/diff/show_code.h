@@ -36,5 +36,7 @@ std::string alignedCode(const std::vector<CodeLine>& before, const std::vector<C
 
 // Of all rows whose code is not the same, one after the other; of what was measured with MeasureOptions::keepsCode.
 std::string showCode(const Result& result, const Side& before, const Side& after);
+// The same by row; empty where the code is the same or not known.
+std::vector<std::string> codeOfRows(const Result& result, const Side& before, const Side& after);
 
 }  // namespace ptxopt::diff

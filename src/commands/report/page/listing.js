@@ -1,10 +1,3 @@
-function make(parent, tag, properties = {}, ...children) {
-  const e = Object.assign(document.createElement(tag), properties);
-  e.append(...children);
-  if (parent) parent.appendChild(e);
-  return e;
-}
-
 // What a loop is inside of, outermost first, itself included.
 function loopChain(kernel, loop) {
   const chain = [];

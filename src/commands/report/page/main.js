@@ -1,7 +1,5 @@
-const $ = id => document.getElementById(id);
 const report = JSON.parse($('data').textContent);
 const FILES = ['data', 'predicate', 'uniform'];
-const plural = (n, word) => `${n.toLocaleString('en')} ${word}${n === 1 ? '' : 's'}`;
 
 // ---- the data ----
 

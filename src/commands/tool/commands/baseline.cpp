@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <filesystem>
 #include <set>
 
 #include "diff/collect.h"
@@ -48,6 +49,25 @@ std::vector<diff::Problem> problemsOf(const diff::Side& side, const std::vector<
   return problems;
 }
 
+// What a file to append to holds; nothing where there is none.
+bool readOldHistory(const std::string& path, std::string& history, std::string& error) {
+  if (path == "-") {
+    error = "--append needs a file";
+    return false;
+  }
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return true;
+  if (!diff::readBytes(path, history, error)) return false;
+  if (history.empty()) return true;
+  std::vector<diff::Side> sides;
+  if (!diff::readHistory(history, path, sides, error) || !diff::isHistory(history)) {
+    error = fmt::format("'{}' is not a history: {}", path, error.empty() ? "it is a baseline" : error);
+    return false;
+  }
+  if (history.back() != '\n') history += '\n';
+  return true;
+}
+
 std::string summaryOf(const diff::Side& side) {
   std::set<std::string> files, architectures;
   std::set<std::pair<std::string, std::string>> kernels;
@@ -80,7 +100,8 @@ int baselineCommand(int argc, char** argv) {
       "ptxopt baseline");
   app.get_formatter()->column_width(34);
   std::vector<std::string> inputs;
-  std::string output, old, failOnText;
+  std::string output, old, failOnText, label;
+  bool isAppended = false;
   PtxasLine ptxas;
   LimitLine limits;
   app.add_option("INPUT", inputs, "PTX files, cubins, folders")->required();
@@ -88,6 +109,11 @@ int baselineCommand(int argc, char** argv) {
       ->type_name("FILE")
       ->required();
   app.add_option("--ratchet", old, "a baseline to improve on; it may be the output itself")->type_name("OLD.json");
+  app.add_flag(
+      "--append", isAppended,
+      "the output is a history, a baseline a line, and this one is put at its end: for diff --html --history");
+  app.add_option("--label", label, "what it is called in the history, such as a commit")->type_name("TEXT");
+  app.get_option("--label")->needs("--append");
   addFailOn(app, failOnText);
   limits.addTo(app);
   app.get_option("--fail-on")->needs("--ratchet");
@@ -100,6 +126,8 @@ int baselineCommand(int argc, char** argv) {
   if (!failOn) return fail(Status::Usage, error);
   const auto bounds = limits.bounds(error);
   if (!bounds) return fail(Status::Usage, error);
+  std::string history;
+  if (isAppended && !readOldHistory(output, history, error)) return fail(Status::Usage, error);
   const diff::MeasureOptions options = ptxas.options();
   // The old baseline is a side too, as it says which architectures there are.
   std::array<diff::Collected, 2> sides;
@@ -142,7 +170,8 @@ int baselineCommand(int argc, char** argv) {
     printProblems(problems);
     return static_cast<int>(Status::Usage);
   }
-  const std::string text = writeBaseline(ratcheted.side);
+  const std::string text =
+      isAppended ? history + writeHistoryLine(ratcheted.side, label) : writeBaseline(ratcheted.side);
   if (!writeFiles({{output, text}}, error)) return fail(Status::Usage, error);
   std::string message = fmt::format("ptxopt baseline: {}", summaryOf(ratcheted.side));
   if (!old.empty())

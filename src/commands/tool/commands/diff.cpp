@@ -6,10 +6,12 @@
 #include <CLI/CLI.hpp>
 #include <array>
 
+#include "diff/baseline.h"
 #include "diff/collect.h"
 #include "diff/output.h"
 #include "diff/show_code.h"
 #include "tool/commands/diff_output.h"
+#include "tool/commands/diff_page.h"
 #include "tool/commands/subcommands.h"
 #include "tool/files.h"
 #include "tool/options/number_checks.h"
@@ -26,19 +28,23 @@ constexpr std::size_t kTextWidth = 80;  // where there is no terminal
 
 struct DiffLine {
   std::array<std::string, 2> paths;
-  std::string failOn, format = "text", output = "-", markdown, json, junit;
+  std::string failOn, format = "text", output = "-", markdown, json, junit, html;
   PtxasLine ptxas;
   LimitLine limits;
   bool all = false, mangled = false, showCode = false;
   std::size_t nameWidth = 0;
   std::vector<DiffFigure> columns;
-  std::string code;  // what --show-code shows
+  std::string code;                // what --show-code shows
+  std::vector<std::string> codes;  // by row, likewise
+  std::vector<std::string> history;
+  std::vector<diff::Side> versions;  // of `history`
 };
 
 std::string render(const diff::Result& result, const DiffLine& line, const std::string& format, const CLI::App& app,
                    bool isScreen) {
   if (format == "json") return writeJson(result);
   if (format == "junit") return writeJunit(result);
+  if (format == "html") return diffPage(result, line.codes, line.versions);
   DiffOutputOptions options;
   options.all = line.all;
   options.columns = line.columns;
@@ -83,13 +89,17 @@ int diffCommand(int argc, char** argv) {
   app.add_option("B", line.paths[1], "what there is now; without it the limits of A are checked");
   addFailOn(app, line.failOn);
   line.limits.addTo(app);
-  app.add_option("--format", line.format, "text, markdown, json or junit [text]")
-      ->check(CLI::IsMember({"text", "markdown", "json", "junit"}))
+  app.add_option("--format", line.format, "text, markdown, json, junit or html [text]")
+      ->check(CLI::IsMember({"text", "markdown", "json", "junit", "html"}))
       ->type_name("FORMAT");
   app.add_option("-o,--output", line.output, "where that goes [standard output]")->type_name("FILE");
   app.add_option("--markdown", line.markdown, "write this besides")->type_name("FILE");
   app.add_option("--json", line.json, "and this")->type_name("FILE");
   app.add_option("--junit", line.junit, "and this")->type_name("FILE");
+  app.add_option("--html", line.html, "and this: a page with all kernels, to sort and to filter")
+      ->type_name("FILE");
+  app.add_option("--history", line.history, "baselines of older versions, the oldest first, or histories; for html")
+      ->type_name("BASELINE");
   app.add_flag("--all", line.all, "also kernels that did not change, in text and markdown");
   app.add_flag("--mangled", line.mangled, "names as the PTX has them, in text and markdown");
   app.add_option("--name-width", line.nameWidth,
@@ -101,7 +111,7 @@ int diffCommand(int argc, char** argv) {
          "these figures, in text and markdown: regs, spills, stack, sass, inner, warps, cycles, shared, notes")
       ->type_name("FIGURE,...");
   app.add_flag("--show-code", line.showCode,
-               "also the machine code of both sides where it differs, aligned; in text");
+               "also the machine code of both sides where it differs, aligned; in text and html");
   line.ptxas.addTo(app);
   int exitCode = 0;
   if (!parseArguments(app, argc, argv, exitCode)) return exitCode;
@@ -126,13 +136,25 @@ int diffCommand(int argc, char** argv) {
   std::vector<diff::Collected> sides(isOneSide ? 1 : 2);
   for (std::size_t i = 0; i < sides.size(); ++i)
     if (!collect(line.paths[i], sides[i], error)) return fail(Status::Usage, error);
+  const bool isHtml = line.format == "html" || !line.html.empty();
+  if (!line.history.empty() && !isHtml) return fail(Status::Usage, "--history is for --html and --format html");
+  for (const std::string& path : line.history) {
+    std::string text;
+    if (!diff::readBytes(path, text, error)) return fail(Status::Usage, error);
+    if (!diff::readHistory(text, path, line.versions, error))
+      return fail(Status::Usage, fmt::format("'{}' is not a baseline: {}", path, error));
+  }
   std::vector<NamedFile> inputs{{"input", line.paths[0]}};
+  for (const std::string& file : line.history) inputs.push_back({"history", file});
   if (!isOneSide) inputs.push_back({"input", line.paths[1]});
   for (const std::string& file : line.limits.files) inputs.push_back({"limits", file});
   for (const diff::Collected& side : sides)
     for (const diff::Source& source : side.sources) inputs.push_back({"input", source.path});
-  error = whyOneFile(
-      inputs, {{"output", line.output}, {"output", line.markdown}, {"output", line.json}, {"output", line.junit}});
+  error = whyOneFile(inputs, {{"output", line.output},
+                              {"output", line.markdown},
+                              {"output", line.json},
+                              {"output", line.junit},
+                              {"output", line.html}});
   if (!error.empty()) return fail(Status::Usage, error);
   if (error = whyNoPtxas(sides, options); !error.empty()) return fail(Status::Usage, error);
   measure(sides, options);
@@ -141,6 +163,7 @@ int diffCommand(int argc, char** argv) {
                 : compareSides(sides[0].side, sides[1].side, *failOn, options.architectures, *bounds);
 
   if (line.showCode) line.code = showCode(result, sides[0].side, sides[1].side);
+  if (line.showCode && isHtml) line.codes = codeOfRows(result, sides[0].side, sides[1].side);
 
   for (std::size_t i = 0; i < std::min(result.problems.size(), kMostMessages); ++i)
     printError(fmt::format("ptxopt diff: error: {}\n", text(result.problems[i])));
@@ -158,6 +181,7 @@ int diffCommand(int argc, char** argv) {
   add(line.markdown, "markdown");
   add(line.json, "json");
   add(line.junit, "junit");
+  add(line.html, "html");
   for (std::size_t i = 0; i < files.size(); ++i) files[i].text = texts[i];
   if (!writeFiles(files, error)) return fail(Status::Usage, error);
   switch (result.verdict()) {

@@ -123,6 +123,8 @@ std::string span(const std::string& text) {
 
 }  // namespace
 
+std::vector<std::string> diffSummary(const Result& result) { return summaryLines(result, " \u2192 ", printable); }
+
 std::string diffHeadline(const Result& result) {
   const Summary& s = result.all;
   const std::size_t regressions = static_cast<std::size_t>(std::count_if(

@@ -28,6 +28,9 @@ std::string diffText(const diff::Result& result, const DiffOutputOptions& option
 // too long for a comment (65,536 characters on GitHub).
 std::string diffMarkdown(const diff::Result& result, const DiffOutputOptions& options);
 
+// Sums over all kernels and for each architecture, a line each.
+std::vector<std::string> diffSummary(const diff::Result& result);
+
 // "1 regression in 12 kernels".
 std::string diffHeadline(const diff::Result& result);
 

@@ -14,14 +14,8 @@ using diff::Change;
 using diff::Result;
 using diff::Row;
 
-struct FigureInfo {
-  std::string_view name, head;            // in text and --columns; in markdown
-  std::optional<ptxas::Measure> measure;  // none: shared memory
-  bool isPercent;
-  bool isAlwaysShown;
-};
 // In the order of DiffFigure.
-constexpr FigureInfo kFigures[] = {
+constexpr DiffFigureInfo kFigures[] = {
     {"regs", "registers", ptxas::Measure::Registers, false, true},
     {"spills", "spills", ptxas::Measure::Spills, false, true},
     {"stack", "stack", ptxas::Measure::Stack, false, false},
@@ -37,32 +31,43 @@ constexpr DiffFigure kDropped[] = {DiffFigure::Notes, DiffFigure::Shared, DiffFi
                                    DiffFigure::Inner, DiffFigure::Cycles, DiffFigure::Instructions,
                                    DiffFigure::Warps};
 
-const FigureInfo& infoOf(DiffFigure f) { return kFigures[static_cast<std::size_t>(f)]; }
+const DiffFigureInfo& infoOf(DiffFigure f) { return kFigures[static_cast<std::size_t>(f)]; }
 
-// "32", "?"; of notes "C7508". Empty where there is no such side, or nothing is known of both.
-struct Figures {
-  std::optional<uint64_t> before, after;
-  bool differ = false;
-};
+}  // namespace
 
-Figures figuresOf(const Row& row, DiffFigure figure) {
+std::span<const DiffFigureInfo> diffFigures() { return kFigures; }
+
+std::optional<uint64_t> figureOf(const ptxas::FunctionMeasures& f, DiffFigure figure) {
   const auto measure = infoOf(figure).measure;
-  Figures f;
-  if (!measure) {
-    if (row.before) f.before = row.before->shared;
-    if (row.after) f.after = row.after->shared;
-  } else {
-    if (row.before) f.before = value(*row.before, *measure);
-    if (row.after) f.after = value(*row.after, *measure);
-    if (f.before && f.after) f.after = ptxas::valueAfter(*row.before, *row.after, *measure);
-  }
+  return measure ? value(f, *measure) : f.shared;
+}
+
+DiffFigures figuresOf(const Row& row, DiffFigure figure) {
+  const auto measure = infoOf(figure).measure;
+  DiffFigures f;
+  if (row.before) f.before = figureOf(*row.before, figure);
+  if (row.after) f.after = figureOf(*row.after, figure);
+  if (measure && f.before && f.after) f.after = ptxas::valueAfter(*row.before, *row.after, *measure);
   f.differ = row.isCompared() && f.before != f.after;
   if (measure == ptxas::Measure::Notes)
     f.differ = row.isCompared() && diff::notesOf(*row.before) != diff::notesOf(*row.after);
   return f;
 }
 
-Style styleOf(const Row& row, DiffFigure figure, const Figures& f) {
+std::string_view changeWord(const Row& row) {
+  if (row.change != Change::Regression) return name(row.change);
+  return !row.after ? "missing" : row.regressions.empty() ? "limit" : "regression";
+}
+
+std::string decidedBy(const Row& row) {
+  if (!row.regressions.empty()) return std::string(name(row.regressions[0].limit.measure));
+  if (row.change != Change::Worse && row.change != Change::Better) return {};
+  return std::string(name(row.by.by));
+}
+
+namespace {
+
+Style styleOf(const Row& row, DiffFigure figure, const DiffFigures& f) {
   const auto measure = infoOf(figure).measure;
   if (measure && std::ranges::any_of(row.regressions, [&](const auto& r) { return r.limit.measure == *measure; }))
     return Style::Bad;
@@ -80,7 +85,7 @@ std::string notesShown(const ptxas::FunctionMeasures& f) {
 
 // "32 -> 40 (+8)", "100 -> 98 (-2.0%)", "32", "? -> 4".
 Table::Cell markdownCell(const Row& row, DiffFigure figure, std::string_view arrow) {
-  const Figures f = figuresOf(row, figure);
+  const DiffFigures f = figuresOf(row, figure);
   if (figure == DiffFigure::Notes) {
     if (!f.differ) return notesShown(row.any());
     return {fmt::format("{}{}{}", notesShown(*row.before), arrow, notesShown(*row.after)), styleOf(row, figure, f)};
@@ -113,11 +118,10 @@ Table::Cell changeCell(const Row& row) {
   return "";
 }
 
-// "by spills": of a regression the first measure that fails, otherwise what decides. Empty where that is nothing.
+// "by spills"
 std::string byText(const Row& row) {
-  if (!row.regressions.empty()) return fmt::format("by {}", name(row.regressions[0].limit.measure));
-  if (row.change != Change::Worse && row.change != Change::Better) return {};
-  return fmt::format("by {}", name(row.by.by));
+  const std::string by = decidedBy(row);
+  return by.empty() ? by : "by " + by;
 }
 
 std::string fromTo(const std::string& from, const std::string& to, std::string_view arrow) {
@@ -147,7 +151,7 @@ Table textTable(const Result& result, const DiffColumns& columns, const std::vec
                              second = {{byText(row), change.style}, placeOf(row, columns)};
     bool isTwo = !second[0].text.empty() || !second[1].text.empty();
     for (const DiffFigure figure : columns.figures) {
-      const Figures f = figuresOf(row, figure);
+      const DiffFigures f = figuresOf(row, figure);
       const bool isNotes = figure == DiffFigure::Notes;
       if (!f.differ) {
         const std::optional<uint64_t>& only = row.after ? f.after : f.before;
@@ -205,10 +209,11 @@ std::optional<std::vector<DiffFigure>> parseColumns(std::string_view text, std::
   std::vector<DiffFigure> figures;
   for (;;) {
     const std::string_view word = text.substr(0, text.find(','));
-    const auto it = std::ranges::find(kFigures, word, &FigureInfo::name);
+    const auto it = std::ranges::find(kFigures, word, &DiffFigureInfo::name);
     if (it == std::end(kFigures)) {
       std::string names;
-      for (const FigureInfo& info : kFigures) names += fmt::format("{}{}", names.empty() ? "" : ", ", info.name);
+      for (const DiffFigureInfo& info : kFigures)
+        names += fmt::format("{}{}", names.empty() ? "" : ", ", info.name);
       error = fmt::format("--columns: '{}': not one of {}", word, names);
       return std::nullopt;
     }
@@ -241,7 +246,7 @@ DiffColumns columnsFor(const Result& result, std::span<const std::size_t> rows,
     if (isText && figure == DiffFigure::Notes) continue;  // they have lines of their own
     const bool isOfInterest =
         kFigures[n].isAlwaysShown || std::ranges::any_of(rows, [&](std::size_t i) {
-          const Figures f = figuresOf(result.rows[i], figure);
+          const DiffFigures f = figuresOf(result.rows[i], figure);
           // Shared memory is the source's business: only where it changes.
           return figure == DiffFigure::Shared ? f.differ : f.before.value_or(0) != 0 || f.after.value_or(0) != 0;
         });

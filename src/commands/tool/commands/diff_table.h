@@ -20,6 +20,28 @@
 namespace ptxopt::tool {
 
 enum class DiffFigure : uint8_t { Registers, Spills, Stack, Instructions, Inner, Warps, Cycles, Shared, Notes };
+// What a table says of a figure.
+struct DiffFigureInfo {
+  std::string_view name, head;            // in text and --columns; in markdown
+  std::optional<ptxas::Measure> measure;  // none: shared memory
+  bool isPercent;
+  bool isAlwaysShown;
+};
+std::span<const DiffFigureInfo> diffFigures();  // in the order of DiffFigure
+
+// Of a row. Empty where there is no such side, or nothing is known of both.
+struct DiffFigures {
+  std::optional<uint64_t> before, after;
+  bool differ = false;
+};
+DiffFigures figuresOf(const diff::Row& row, DiffFigure figure);
+std::optional<uint64_t> figureOf(const ptxas::FunctionMeasures& f, DiffFigure figure);
+
+// "regression", "limit", "other-code": as a word.
+std::string_view changeWord(const diff::Row& row);
+// "spills": of a regression the first measure that fails, otherwise what decides. Empty where that is nothing.
+std::string decidedBy(const diff::Row& row);
+
 // "regs,spills": what --columns says. None, with the reason in `error`, where that makes no sense.
 std::optional<std::vector<DiffFigure>> parseColumns(std::string_view text, std::string& error);
 
