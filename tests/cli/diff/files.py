@@ -31,12 +31,6 @@ SPILLS = module(kernel("k", 60, ".maxnreg 24"))
 
 
 class Files(Suite):
-    def ptxas(self):
-        program = machine_code.find_ptxas()
-        if not program:
-            raise Skipped("there is no ptxas")
-        return program
-
     def cubin(self, name, text, architecture="sm_80"):
         source, out = self.write("cubin.ptx", text), self.folder / name
         out.parent.mkdir(parents=True, exist_ok=True)

@@ -18,6 +18,7 @@ from pathlib import Path
 import support
 from ci import Ci
 from files import Files
+from page import Page
 from rules import Rules
 from verdicts import Verdicts
 
@@ -31,7 +32,7 @@ def main():
     counts = dict(passed=0, failed=0, skipped=0)
     with tempfile.TemporaryDirectory() as base:
         os.environ["PTXOPT_CACHE_DIR"] = str(Path(base) / "cache")
-        for suite in (Rules, Verdicts, Files, Ci):
+        for suite in (Rules, Verdicts, Files, Page, Ci):
             for name, _ in inspect.getmembers(suite, inspect.isfunction):
                 if not name.startswith("test_") or (args.names and not any(n in name for n in args.names)):
                     continue

@@ -63,6 +63,12 @@ class Suite:
         source = self.write("model/k.ptx", f".version 7.0\n.target {architecture}\n.address_size 64\n.visible .entry k() {{ ret; }}\n")
         return json.loads(self.run("baseline", source, "-o", "-").stdout)["units"][0]["functions"][0]["cycles"]["model"]
 
+    def ptxas(self):
+        program = find_ptxas()
+        if not program:
+            raise Skipped("there is no ptxas")
+        return program
+
     def write(self, name, content, mode=None):
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -86,7 +92,7 @@ class Suite:
         paths = []
         for name, side in (("before.json", before), ("after.json", after)):
             paths.append(self.write(name, side) if isinstance(side, Side) else side)
-        outputs = {name: self.folder / f"out.{name}" for name in ("json", "markdown", "junit")}
+        outputs = {name: self.folder / f"out.{name}" for name in ("json", "markdown", "junit", "html")}
         for path in outputs.values():
             path.unlink(missing_ok=True)
         run = self.run("diff", *paths, *options, *(x for name, path in outputs.items() for x in (f"--{name}", path)),
@@ -95,6 +101,7 @@ class Suite:
         result.text, result.stderr = run.stdout, run.stderr
         result.markdown = outputs["markdown"].read_text()
         result.junit = ElementTree.fromstring(outputs["junit"].read_text())
+        result.page = page_data(outputs["html"].read_text())
         self.check_agreement(result, status)
         return result
 
@@ -117,6 +124,17 @@ class Suite:
         kernels = [f["change"] for f in functions if f["kind"] == "entry"]
         counts = result["summary"]["kernels"]
         check(all(counts[c] == kernels.count(c) for c in order), f"{counts} of {kernels}")
+        rows, words = result.page["rows"], {"limit": "regression"}
+        check([r["mangled"] for r in rows] == [f["name"] for f in functions], "rows of the page")
+        for row, f in zip(rows, functions):
+            missing = row["change"] == "missing" and f["change"] == "regression"
+            check(missing or words.get(row["change"], row["change"]) == f["change"], f"the page says {row['change']} of {f}")
+            for side, at in (("before", 0), ("after", 1)):
+                figures = dict(zip((head["name"] for head in result.page["figures"]), (pair[at] for pair in row["figures"])))
+                for name, head in (("registers", "registers"), ("instructions", "instructions"), ("shared", "shared")):
+                    wanted = f[side] and f[side][name]
+                    check(figures[head] == wanted or (figures[head] is None and not wanted), f"the page has {head} {figures[head]} {side} of {f}")
+        check(result.page["verdict"] == result["verdict"] and len(result.page["problems"]) >= len(result["problems"]), "verdict of the page")
         junit = ElementTree.tostring(suites, encoding="unicode")
         for f in functions:
             for note in f["new-notes"]:
@@ -129,6 +147,14 @@ class Suite:
                 check(all(by in text for text in (result.text, result.markdown, junit)), f"{by} is not in all formats")
         for problem in result["problems"]:
             check(problem["message"].split("\n")[0][:60] in result.stderr or len(result["problems"]) > 20, result.stderr)
+
+
+def page_data(html):
+    """What the page was given."""
+    found = re.search(r'<script type="application/json" id="data">([^<]*)</script>', html)
+    frame = html.replace(found[1], "").replace("http://www.w3.org/2000/svg", "")
+    check("://" not in frame and "src=" not in frame and "@import" not in frame, "the page loads something")
+    return json.loads(found[1])
 
 
 class Outcome(dict):
