@@ -77,6 +77,8 @@ E: ret;
         row = self.diff(hazard, hazard).row("k")
         check({n["id"] for n in row["after"]["notes"]} <= {"C7514", "C7517"} and row["after"]["notes"] and not row["new-notes"], row)
         check(all(n["times"] == 0 and "line" not in n["text"] and "'k'" not in n["text"] for n in row["after"]["notes"]), row)
+        self.run("diff", before, "--limit", "notes<=0")
+        self.run("diff", after, "--limit", "notes<=0", status=1)
         baseline = self.folder / "notes.json"
         self.run("baseline", before, "-o", baseline)
         self.diff(baseline, after, "--fail-on", "notes", status=1)
