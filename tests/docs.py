@@ -323,7 +323,7 @@ def check_options(pages, facts):
         if page.startswith("tests/") or page == "samples/README.md":  # their scripts are named by their folder
             alone = alone.union(*(script_options(s) for folder in ("tests", "samples") for s in (ROOT / folder).glob("*/**/*.py")))
         for code in pieces_of_code(GENERATED.sub("", text)):
-            for command in re.split(r"&&|\|\||[|;]", code.split(" # ")[0]):
+            for command in re.split(r"&&|\|\||[|;]|\$\(", code.split(" # ")[0]):
                 options = set(re.findall(r"(?<![\w-])--[a-z][\w-]*", command))
                 words = [w for w in command.replace("$ ", "").split() if not re.match(r"[A-Z_]+=", w)]
                 program = os.path.basename(words[0]) if words else ""

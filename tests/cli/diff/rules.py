@@ -270,5 +270,5 @@ class Rules(Suite):
         check(not run.stdout and out.read_text().startswith("<?xml"), run.stdout)
         run = self.run("diff", side, side, "--json", self.folder / "no" / "where.json", status=2)
         check("cannot write" in run.stderr and not run.stdout, "all or nothing")
-        self.run("diff", side, side, "--format", "html", status=2)
+        self.run("diff", side, side, "--format", "pdf", status=2)
         self.run("diff", side, status=2)
