@@ -37,11 +37,30 @@ class Reader {
   // Types and fields of PTX that have no field of OpcodeForm.
   Words words(InstrId id) const { return opcodeParts(module_.printedOpcode(f_[id])); }
   bool isUnguarded(InstrId id) const { return !f_[id].is(Instruction::Guarded); }
-  const std::vector<InstrId>& readers(RegId r) const { return readers_[r.value]; }
   bool isRead(RegId r) const { return !readers_[r.value].empty(); }
 
-  // The only instruction that writes it; none: invalid.
-  InstrId writer(RegId r) const { return writes_[r.value] == 1 ? writers_[r.value] : InstrId(); }
+  // Who reads a register or a copy of it: ptxas sees through copies.
+  std::vector<InstrId> readers(RegId r, int depth = kCopies) const {
+    std::vector<InstrId> all;
+    for (const InstrId id : readers_[r.value]) {
+      if (const auto copy = depth > 0 ? copied(id) : std::nullopt; copy && result(id))
+        for (const InstrId more : readers(*result(id), depth - 1)) all.push_back(more);
+      else
+        all.push_back(id);
+    }
+    return all;
+  }
+
+  // The only instruction that writes what the register is a copy of; none: invalid.
+  InstrId writer(RegId r) const {
+    for (int depth = 0;; ++depth) {
+      if (writes_[r.value] != 1) return {};
+      const InstrId id = writers_[r.value];
+      const auto from = copied(id);
+      if (!from || depth == kCopies) return id;
+      r = *from;
+    }
+  }
 
   // The operands of the text, each with what is inside it; without the guard.
   std::vector<std::span<const Operand>> operands(InstrId id) const {
@@ -82,6 +101,18 @@ class Reader {
   }
 
  private:
+  static constexpr int kCopies = 3;  // one after the other
+
+  // Of a mov of a whole 32-bit register: which one.
+  std::optional<RegId> copied(InstrId id) const {
+    const OpcodeForm& form = module_.form(f_[id]);
+    if (form.op != Op::Mov || form.present != 0 || form.typeCount != 1 || info(form.type).bits != 32 ||
+        !isUnguarded(id))
+      return std::nullopt;
+    const auto all = operands(id);
+    return all.size() == 2 ? plain(all[1]) : std::nullopt;
+  }
+
   const Module& module_;
   const Function& f_;
   std::vector<InstrId> writers_;

@@ -78,7 +78,7 @@ TEST_CASE("known bad: what concerns a release and an architecture") {
   CHECK_FALSE(is("abs-relu", "12.6.84", "sm_89"));
   CHECK(is("abs-relu", "12.6.84", "sm_120f"));
   CHECK(is("negated-maximum", "13.3.73", "sm_103a"));
-  CHECK_FALSE(is("negated-maximum", "13.3.73", "sm_110a"));
+  for (const char* other : {"sm_101a", "sm_110a", "sm_120"}) CHECK_FALSE(is("negated-maximum", "13.3.73", other));
   CHECK(is("exits-and-shared-memory", "11.4.2", "sm_61"));
   CHECK_FALSE(is("exits-and-shared-memory", "11.4.2", "sm_70"));
   CHECK(is("barrier-arrivals", "99.0", "sm_107a"));  // no good release is known
@@ -106,6 +106,9 @@ TEST_CASE("known bad: one half of a packed sum with a constant") {
     CHECK(triggers(sum + half, "13.1.115").empty());
     CHECK(triggers(sum + half, "12.9.86", "sm_89").empty());
   }
+  CHECK(triggers("mov.b32 %r4, 327689;\nmov.b32 %r1, %r4;\nadd.s16x2 %r2, %r3, %r1;\nmov.u32 %r5, %r2;\n"
+                 "cvt.u16.u32 %h1, %r5;\nst.global.u16 [%rd1], %h1;",
+                 "12.9.86") == Names{"add-16x2-immediate"});
   CHECK(
       triggers("mov.b32 %r1, {5, 9};\nadd.u16x2 %r2, %r1, %r3;\ncvt.u16.u32 %h1, %r2;\nst.global.u16 [%rd1], %h1;",
                "13.0.88") == Names{"add-16x2-immediate"});
@@ -131,6 +134,11 @@ TEST_CASE("known bad: a negation in the maximum of three") {
         Names{"negated-maximum"});
   CHECK(at("sub.s32 %r1, 0, %r2;\nmin.s32 %r3, %r6, %r1;\nmin.s32 %r5, %r3, %r4;", "12.8.93") ==
         Names{"negated-maximum"});
+  CHECK(
+      at("neg.s32 %r1, %r2;\nmov.u32 %r7, %r1;\nmax.s32 %r3, %r2, %r7;\nmov.u32 %r8, %r3;\nmax.s32 %r5, %r4, %r8;",
+         "13.3.73") == Names{"negated-maximum"});
+  CHECK(at("neg.s32 %r1, %r2;\n@%p1 mov.u32 %r1, %r6;\nmax.s32 %r3, %r2, %r1;\nmax.s32 %r5, %r4, %r3;", "13.3.73")
+            .empty());
   CHECK(at("neg.s32 %r1, %r2;\nmax.s32 %r3, %r1, %r2;\nmax.s32 %r5, %r4, %r3;", "13.3.73").empty());
   CHECK(at("neg.s32 %r1, %r2;\nmax.s32 %r3, %r2, %r1;\nmax.s32 %r5, %r3, 7;", "13.3.73").empty());
   CHECK(at("neg.s32 %r1, %r2;\nmax.s32 %r3, %r2, %r1;\nmin.s32 %r5, %r4, %r3;", "13.3.73").empty());
@@ -150,7 +158,7 @@ TEST_CASE("known bad: strides of tensor maps, and parts of patterns") {
       "1, 0;");
   const auto parsed = text::parse(text);
   const auto& module = *std::get<std::unique_ptr<Module>>(parsed);
-  CHECK(names(ptxas::knownBadIn(module, ptxas::releaseOf("12.9.86"), "sm_90a")) ==
+  CHECK(names(ptxas::knownBadIn(module, ptxas::releaseOf("12.8.93"), "sm_90a")) ==
         Names{"wgmma-registers", "descriptor-sum"});
   CHECK(ptxas::triggersIn(text, ptxas::releaseOf("12.9.86"), "sm_90a").empty());
 }
