@@ -180,6 +180,35 @@ def loop_forms_table(_):
     return table(("form", "knob", "what it is"), [(f"`{name}`", f"`--form-{name}`", what) for name, what in rows])
 
 
+def known_bad_rows():
+    text = (ROOT / "src/measure/ptxas/known_bad.def").read_text(encoding="utf-8")
+    string = r'"([^"]*)"'
+    return re.findall(rf"^PTXOPT_KNOWN_BAD\({string}, {string}, {string}, {string}, (\w+), (\w+), (\w+), {string}, {string}, {string}\)$", text, re.M)
+
+
+def known_bad_patterns():
+    text = (ROOT / "src/measure/ptxas/known_bad_patterns.def").read_text(encoding="utf-8")
+    return re.findall(r'^PTXOPT_BAD_PATTERN\((\w+), "([^"]*)", (\w+), "[^"]*", "([^"]*)"\)$', text, re.M)
+
+
+def known_bad_table(_):
+    def releases(bad, good):
+        return f"{bad} to before {good}" if bad and good else f"before {good}" if good else f"from {bad}"
+    effects = {"WrongCode": "", "Refuses": "refuses: ", "Crashes": "crashes: ", "Hangs": "hangs: "}
+    patterns = {identifier: name for identifier, name, _, _ in known_bad_patterns()}
+    return table(("row", "ptxas", "sm_", "pattern", "what happens", "evidence"),
+                 [(f"[{name}]({source})", releases(bad, good), architectures or "all", patterns[pattern], effects[effect] + what, evidence.lower())
+                  for name, bad, good, architectures, pattern, effect, evidence, what, _, source in known_bad_rows()])
+
+
+def known_bad_tried_table(_):
+    return table(("row", "releases"), [(row[0], row[8]) for row in known_bad_rows() if row[6] == "Tried"])
+
+
+def known_bad_patterns_table(_):
+    return table(("pattern", "kind", "what the text has"), [(name, kind.lower(), what) for _, name, kind, what in known_bad_patterns()])
+
+
 ROOM_GROUPS = ["core", "optimize", "execute", "measure", "commands"]  # none uses a later one
 
 
@@ -222,6 +251,7 @@ def rooms_table(_):
 
 TABLES = {
     "docs/architecture.md": {"rooms": rooms_table},
+    "docs/known-bad.md": {"known-bad": known_bad_table, "known-bad-tried": known_bad_tried_table, "known-bad-patterns": known_bad_patterns_table},
     "docs/drop-in.md": {"settings": settings_table},
     "docs/passes.md": {"passes": passes_table, "declines": declines_table, "pipeline": pipeline_table, "address-forms": address_forms_table, "loop-forms": loop_forms_table},
     "docs/knobs.md": {"knobs": knobs_table, "test-knobs": test_knobs_table},

@@ -32,6 +32,7 @@ std::vector<ProgramInfo> examinePtxas(std::vector<std::string>& problems) {
     program.origin = candidate.origin;
     program.version = ptxas::versionOfPtxas(candidate.path);
     program.abilities = ptxas::abilitiesOf(candidate.path, &ptxas::Cache::user());
+    program.knownBad = ptxas::knownBadOf(ptxas::releaseOf(program.version));
     if (!program.abilities.isKnown())
       problems.push_back(fmt::format("{} ({}) does not answer as ptxas does", program.path, program.origin));
   }

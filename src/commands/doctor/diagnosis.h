@@ -18,8 +18,9 @@ namespace ptxopt::doctor {
 
 struct ProgramInfo {
   std::string path, origin;
-  std::string version;              // "V13.0.88"; empty: it does not say
-  ptxas::PtxasAbilities abilities;  // of an nvcc the architectures alone
+  std::string version;                           // "V13.0.88"; empty: it does not say
+  ptxas::PtxasAbilities abilities;               // of an nvcc the architectures alone
+  std::vector<const ptxas::KnownBad*> knownBad;  // of a ptxas
 };
 
 enum class CallsUs : uint8_t { Yes, No, PerCall };

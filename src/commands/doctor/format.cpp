@@ -19,13 +19,23 @@ std::string architecturesOf(const ProgramInfo& program) {
   return all.empty() ? "architectures not known" : fmt::format("{}", fmt::join(all, " "));
 }
 
+// The names of the rows of one kind, on a line; nothing where there are none.
+std::string faultsText(const ProgramInfo& program, ptxas::Evidence evidence) {
+  std::vector<std::string_view> names;
+  for (const ptxas::KnownBad* row : program.knownBad)
+    if (row->evidence == evidence) names.push_back(row->name);
+  return names.empty() ? std::string()
+                       : fmt::format("    known faults, {}: {}\n", ptxas::name(evidence), fmt::join(names, ", "));
+}
+
 std::string programText(const ProgramInfo& program) {
   std::string out = fmt::format("  {}{}\n    {}", program.path,
                                 program.origin.empty() ? "" : fmt::format(" ({})", program.origin),
                                 program.version.empty() ? "version not known" : program.version);
   if (program.abilities.isKnown())
     out += fmt::format(", PTX up to {}", ptxas::versionText(program.abilities.newest));
-  return out + fmt::format("\n    {}\n", architecturesOf(program));
+  out += fmt::format("\n    {}\n", architecturesOf(program));
+  return out + faultsText(program, ptxas::Evidence::Tried) + faultsText(program, ptxas::Evidence::Reported);
 }
 
 std::string clientText(const ClientInfo& client, bool isLogged) {
@@ -48,6 +58,15 @@ Json programJson(const ProgramInfo& program) {
   json["version"] = program.version;
   if (program.abilities.isKnown()) json["newest_ptx"] = ptxas::versionText(program.abilities.newest);
   json["architectures"] = program.abilities.architectures;
+  for (const ptxas::KnownBad* row : program.knownBad)
+    json["known_faults"].push_back({{"name", row->name},
+                                    {"first_good", row->firstGood},
+                                    {"architectures", row->architectures},
+                                    {"pattern", ptxas::rowOf(row->pattern).name},
+                                    {"effect", ptxas::name(row->effect)},
+                                    {"evidence", ptxas::name(row->evidence)},
+                                    {"summary", row->summary},
+                                    {"source", row->source}});
   return json;
 }
 

@@ -70,15 +70,18 @@ class DropIn {
   // The ptxas for these inputs, as far as they have been read; once.
   void choose() {
     if (!ptxas_.empty()) return;
-    ptxas::PtxNeed need;
-    need.architecture = command_.architecture;
+    std::vector<ptxas::PtxNeed> needs;
     for (const PtxasCommand::Input& place : command_.inputs)
-      if (!options_.leavesAlone) need.version = std::max(need.version, ptxas::versionNeededBy(textAt(place)));
+      if (!options_.leavesAlone)
+        needs.push_back({ptxas::versionNeededBy(textAt(place)), command_.architecture, wholeTextAt(place)});
+    if (needs.empty()) needs.push_back({{}, command_.architecture});
     ptxas::PtxasChoice choice;
     {
       const WhileAsking asking(candidates_);
-      choice = ptxas::choosePtxas(candidates_, need, &ptxas::Cache::user());
+      choice = ptxas::choosePtxas(candidates_, needs, &ptxas::Cache::user());
     }
+    for (const ptxas::KnownBadHit& hit : choice.knownBad)
+      knownBad_.push_back(ptxas::warningOf(hit, choice.release));
     ptxas_ = choice.path;
     why_ = choice.why();
     noteCalled(ptxas_);
@@ -94,6 +97,13 @@ class DropIn {
       if (input.place.word == place.word && !input.text.empty()) return input.text.substr(0, kHead);
     std::error_code ignored;
     return std::filesystem::is_regular_file(word, ignored) ? readHead(word, kHead) : std::string();
+  }
+
+  // The text of an input, where it was read.
+  std::string_view wholeTextAt(const PtxasCommand::Input& place) const {
+    for (const WrapperInput& input : inputs_)
+      if (input.place.word == place.word) return input.text;
+    return {};
   }
 
   bool asksVersion() const {
@@ -161,7 +171,7 @@ class DropIn {
     if (std::optional<Child> child = takeMade()) return child;
     if (std::any_of(inputs_.begin(), inputs_.end(), [](const WrapperInput& i) { return i.result.changed; })) {
       if (std::optional<Child> child = assembleOptimized(folder)) return child;
-    } else if (trouble_.empty() && options_.warnings.empty() && options_.remarks.empty() &&
+    } else if (trouble_.empty() && options_.warnings.empty() && options_.remarks.empty() && knownBad_.empty() &&
                candidates_.wrong.empty() && standardInput_.empty() && !hasCopies_) {
       writeSides();
       log({});
@@ -331,6 +341,7 @@ class DropIn {
   void tellWarnings() const {
     for (const std::string& warning : options_.warnings) log::warn(log::kDropIn, warning);
     for (const std::string& wrong : candidates_.wrong) log::warn(log::kDropIn, ptxas::insteadOf(wrong, ptxas_));
+    for (const std::string& known : knownBad_) log::warn(log::kDropIn, known);
   }
 
   // One warning, whatever happened, and those of the environment.
@@ -348,7 +359,8 @@ class DropIn {
   }
 
   const ptxas::PtxasCandidates& candidates_;
-  std::string ptxas_, why_;  // the chosen one
+  std::string ptxas_, why_;            // the chosen one
+  std::vector<std::string> knownBad_;  // what it is known to make of the inputs, a warning each
   const std::vector<std::string>& arguments_;
   const WrapperOptions& options_;
   PtxasCommand command_;

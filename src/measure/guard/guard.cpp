@@ -51,10 +51,12 @@ class Guard {
   void choosePtxasFor() {
     if (guard_.candidates.all.empty()) return;
     const ptxas::PtxasChoice choice = ptxas::choosePtxas(
-        guard_.candidates, {ptxas::versionNeededBy(text_), done_.guard.architecture}, ptxas_.cache);
+        guard_.candidates, {ptxas::versionNeededBy(text_), done_.guard.architecture, text_}, ptxas_.cache);
     ptxas_.program = choice.path;
     done_.guard.ptxas = choice.path;
     done_.guard.why = choice.why();
+    for (const ptxas::KnownBadHit& hit : choice.knownBad)
+      done_.guard.knownBad.push_back(ptxas::warningOf(hit, choice.release));
   }
 
   // Both texts at a time. False when there is nothing to compare.

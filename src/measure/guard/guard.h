@@ -75,6 +75,8 @@ struct GuardReport {
   bool asked = false;        // whether there was anything to compare
   std::string architecture;  // compared for
   std::string ptxas, why;    // asked, and why that one, where there was a choice
+  std::vector<std::string>
+      knownBad;  // of that one: what it is known to make wrong code of in the input, a line each
   std::vector<KeptFunction> kept;
   std::vector<RetriedFunction> retried;
   std::string trouble;     // why nothing could be compared: all text is as it was

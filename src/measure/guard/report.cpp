@@ -68,15 +68,18 @@ std::string unjudgedFunctions(const GuardReport& guard) {
 }
 
 std::string guardWarnings(const GuardReport& guard, std::string_view fileName) {
+  std::string out;
+  for (const std::string& known : guard.knownBad) out += fmt::format("{}: warning: {} [guard]\n", fileName, known);
   if (guard.refused)
-    return fmt::format(
-        "{}: warning: ptxas refuses the optimized text; the input is kept. Please report this: {} [guard]\n",
-        fileName, guard.trouble);
+    return out +
+           fmt::format(
+               "{}: warning: ptxas refuses the optimized text; the input is kept. Please report this: {} [guard]\n",
+               fileName, guard.trouble);
   if (!guard.trouble.empty())
-    return fmt::format("{}: warning: not compared with the input, which is kept: {} [guard]\n", fileName,
-                       guard.trouble);
+    return out + fmt::format("{}: warning: not compared with the input, which is kept: {} [guard]\n", fileName,
+                             guard.trouble);
   const std::string unjudged = unjudgedFunctions(guard);
-  return unjudged.empty() ? std::string() : fmt::format("{}: warning: {} [guard]\n", fileName, unjudged);
+  return unjudged.empty() ? out : out + fmt::format("{}: warning: {} [guard]\n", fileName, unjudged);
 }
 
 std::string ptxasAsked(const GuardReport& guard, std::string_view fileName) {

@@ -11,7 +11,7 @@ namespace ptxopt::guard {
 void addGuardReport(std::string& reportJson, const GuardReport& guard);
 // Which functions were kept since there were no figures, in words; empty when there are none.
 std::string unjudgedFunctions(const GuardReport& guard);
-// A line for what could not be compared; empty when there is nothing to say.
+// A line for what could not be compared, and for each known fault of the ptxas asked; empty when there is nothing to say.
 std::string guardWarnings(const GuardReport& guard, std::string_view fileName);
 // A line for which ptxas was asked, and why that one; empty when none was.
 std::string ptxasAsked(const GuardReport& guard, std::string_view fileName);

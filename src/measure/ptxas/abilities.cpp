@@ -11,6 +11,7 @@
 #include <sstream>
 #include <utility>
 
+#include "ptxas/assemble.h"
 #include "support/process.h"
 #include "support/temporary_folder.h"
 
@@ -19,7 +20,7 @@ namespace {
 
 constexpr double kMostSeconds = 60;
 constexpr std::size_t kAnswerCap = std::size_t{1} << 20;
-constexpr int kAnswerFormat = 1;
+constexpr int kAnswerFormat = 2;
 
 PtxVersion readVersion(std::string_view text) {
   PtxVersion version;
@@ -53,6 +54,7 @@ PtxasAbilities ask(const std::string& program) {
   abilities.newest = newestVersionSaid(refusal.err + refusal.out);
   if (abilities.isKnown())
     abilities.architectures = architecturesListed(runProcess({program, "--help"}, options).out);
+  abilities.release = releaseOf(versionOfPtxas(program));
   return abilities;
 }
 
@@ -64,7 +66,8 @@ std::string keyOf(const std::string& program) {
 }
 
 std::string toText(const PtxasAbilities& abilities) {
-  return fmt::format("{} {}", versionText(abilities.newest), fmt::join(abilities.architectures, " "));
+  return fmt::format("{} {} {}", versionText(abilities.newest), toText(abilities.release),
+                     fmt::join(abilities.architectures, " "));
 }
 
 PtxasAbilities fromText(const std::string& kept) {
@@ -72,6 +75,7 @@ PtxasAbilities fromText(const std::string& kept) {
   std::string word;
   PtxasAbilities abilities;
   if (in >> word) abilities.newest = readVersion(word);
+  if (in >> word) abilities.release = releaseOf(word);
   while (in >> word) abilities.architectures.push_back(word);
   return abilities;
 }

@@ -1,7 +1,7 @@
 // What a ptxas takes: versions of PTX and architectures; and what a PTX text needs.
 //
 // ptxas says both where it is asked: `--help` lists the values of --gpu-name, and a text of a version that does not
-// exist is refused with the newest that does. That is two runs of some 20 ms, whose answer is kept in the cache for as
+// exist is refused with the newest that does. That is two runs of some 20 ms, and one for its release, whose answers are kept in the cache for as
 // long as the program stays the same file. A program that does not answer as ptxas does is not known, and is
 // never passed over for that.
 #pragma once
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ptxas/cache.h"
+#include "ptxas/known_bad.h"
 
 namespace ptxopt::ptxas {
 
@@ -25,11 +26,14 @@ std::string versionText(const PtxVersion& version);  // "8.8"
 struct PtxNeed {
   PtxVersion version;        // not known: any will do
   std::string architecture;  // "sm_90a"; empty: any will do
+  // The text itself, of which ptxas may be known to make wrong code; empty: that is not asked. It outlives this.
+  std::string_view text = {};
 };
 
 struct PtxasAbilities {
   PtxVersion newest;
   std::vector<std::string> architectures;  // that there is machine code for: "sm_75", the oldest first
+  Release release;                         // as `--version` says; not known where it does not
   bool isKnown() const { return newest.isKnown(); }
 };
 

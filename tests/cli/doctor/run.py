@@ -64,6 +64,9 @@ class Doctor:
         code, found = self.ask()
         self.checks.equal((code, found["problems"]), (0, []), "nothing is wrong")
         first = found["ptxas"][0]
+        faults = {fault["name"]: fault for fault in first.pop("known_faults", [])}
+        self.checks.check("barrier-arrivals" in faults and "add-16x2-immediate" not in faults, "known faults of 13.4", str(faults))
+        self.checks.check(faults.get("barrier-arrivals", {}).get("source", "").startswith("https://"), "a fault has its address", str(faults))
         self.checks.equal(first, {"path": self.ptxas, "origin": "PATH", "version": "V13.4.1", "newest_ptx": "9.4",
                                   "architectures": ["sm_80", "sm_90", "sm_100a"]}, "the ptxas of the PATH")
         own = {p["path"]: p["newest_ptx"] for p in found["ptxas"] if "Triton" in p["origin"]}
@@ -82,6 +85,12 @@ class Doctor:
                      f"  Triton 3.9.0: {self.packages / 'triton'}", "    does not call ptxopt", "nothing is wrong"):
             self.checks.check(line in text.stdout.decode().splitlines(), f"text: {line!r}", text.stdout.decode())
         self.checks.equal((text.returncode, text.stderr), (0, b""), "text: exit code")
+
+    def faults(self):
+        """Of another release others."""
+        found = {p["path"]: [f["name"] for f in p.get("known_faults", []) if f["evidence"] == "tried"] for p in self.ask()[1]["ptxas"]}
+        self.checks.equal((found.get(self.plain), found.get(self.ptxas)),
+                          (["add-16x2-immediate", "negated-maximum", "narrow-number-store"], []), "known faults, tried")
 
     def clients(self):
         code, found = self.ask("--client=triton")
@@ -239,6 +248,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         doctor = Doctor(tool, Path(name).resolve())
         doctor.healthy()
+        doctor.faults()
         doctor.clients()
         doctor.python_package()
         doctor.log()

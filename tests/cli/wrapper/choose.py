@@ -108,6 +108,32 @@ class Choose:
         result = run([self.drop_in, "-g", "-arch=sm_80", self.folder / "9.0.ptx", "-o", self.out], env=env)
         self.checks.equal((result.returncode, self.out.read_text().splitlines()[0]), (0, self.new), "debug code")
 
+    def by_fault(self):
+        """A release that is known to make wrong code of the file is passed over, where another takes it and does not."""
+        faulty = self.folder / "faulty.ptx"
+        text = KERNEL.format("8.0").replace("sm_80", "sm_90").replace(".reg .b64", ".reg .b16 %h<3>; .reg .b64")
+        faulty.write_text(text.replace(" ret;", " add.s16x2 %r2, %r1, %r3;\n cvt.u16.u32 %h1, %r2;\n st.global.u16 [%rd1+4], %h1;\n ret;")
+                          .replace("mov.u32 %r1, 1;", "ld.global.u32 %r1, [%rd1];"))
+        row, env = "add-16x2-immediate", self.environment(self.old, self.middle, self.new, PTXOPT_OPTIONS="-v")
+
+        def call(env, *arch):
+            result = run([self.drop_in, *arch, faulty, "-o", self.out], env=env)
+            return self.out.read_text().splitlines()[0], result.stderr.decode()
+        got, said = call(env, "-arch=sm_90")
+        self.checks.equal(got, self.new, "the old ones make wrong code of it")
+        self.checks.check(f"{self.old} makes wrong code of it ({row})" in said and "warning" not in said, "-v says why, nothing warns", said)
+        self.checks.equal(call(env, "-arch=sm_80")[0], self.old, "not for an architecture without the fault")
+        for variable in ({"PTXOPT_PTXAS": self.old}, {"PTXAS": self.middle}):
+            got, said = call({**env, **variable}, "-arch=sm_90")
+            self.checks.equal(got, list(variable.values())[0], f"{variable}: the user's word")
+            self.checks.equal(sum("warning" in line and row in line for line in said.splitlines()), 1, f"{variable}: one warning\n{said}")
+            self.checks.check("'k', line 11: the constant" in said, f"{variable}: the place", said)
+        said = call({**env, "PTXOPT_PTXAS": self.new}, "-arch=sm_90")[1]
+        self.checks.check("warning" not in said, "a good one: no warning", said)
+        if not os.path.exists("/usr/local/cuda/bin/ptxas"):
+            got, said = call(self.environment(self.middle, self.old), "-arch=sm_90")
+            self.checks.check(got == self.middle and row in said, "none is better: the first, and a warning", said)
+
     def by_guard(self):
         """`ptxopt IN -o OUT`: what a script leaves is no cubin, so that nothing is compared; but the right one was asked."""
         env = {**self.environment(self.old, self.middle, self.new), "PTXOPT_GUARD": "auto"}
@@ -226,6 +252,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         choose = Choose(tool, Path(name).resolve())
         choose.by_file()
+        choose.by_fault()
         choose.by_guard()
         choose.by_word()
         choose.by_client()
