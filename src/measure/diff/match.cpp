@@ -145,6 +145,25 @@ class Matcher {
     }
   }
 
+  // By name. Of several, which modules of a built file may have, first those of the same code, then in their order.
+  void sameNames(std::size_t i, std::size_t j) {
+    std::map<std::string_view, std::vector<std::size_t>> after;
+    for (std::size_t g = 0; g < b_.taken[j].size(); ++g)
+      if (!b_.taken[j][g]) after[b_.function(j, g).name].push_back(g);
+    for (const bool sameCode : {true, false})
+      for (std::size_t f = 0; f < a_.taken[i].size(); ++f) {
+        const auto& from = a_.function(i, f);
+        const auto found = after.find(from.name);
+        if (a_.taken[i][f] || found == after.end()) continue;
+        for (const std::size_t g : found->second) {
+          const auto& to = b_.function(j, g);
+          if (b_.taken[j][g] || from.isKernel != to.isKernel || (sameCode && from.code != to.code)) continue;
+          take(i, f, j, g);
+          break;
+        }
+      }
+  }
+
   void functions(std::size_t i, std::size_t j) {
     if (!a_.unit(i).error.empty() || !b_.unit(j).error.empty()) {
       // Nothing to say of either.
@@ -152,7 +171,7 @@ class Matcher {
       std::fill(b_.taken[j].begin(), b_.taken[j].end(), true);
       return;
     }
-    byFunctionKey(i, j, true, [](const ptxas::FunctionMeasures& f) { return f.name; });
+    sameNames(i, j);
     if (!hasLeftOvers(a_, i) || !hasLeftOvers(b_, j)) return;
     byFunctionKey(i, j, true, nameOf);
     byFunctionKey(i, j, false, [](const ptxas::FunctionMeasures& f) { return withoutParameters(nameOf(f)); });

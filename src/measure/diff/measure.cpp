@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "diff/built.h"
 #include "ptxas/choose.h"
 #include "ptxas/cubin.h"
 #include "support/parallel.h"
@@ -25,9 +26,25 @@ struct Survey {
 };
 
 bool textOf(const Source& source, std::string& text, std::string& error) {
+  error = source.error;
+  if (!error.empty()) return false;
+  if (source.module) {
+    auto contents = container::contentsOf(*source.module);
+    if (const auto* wrong = std::get_if<container::Broken>(&contents)) {
+      error = wrong->message;
+      return false;
+    }
+    text = std::get<std::string>(std::move(contents));
+    return true;
+  }
   if (!source.text) return readBytes(source.path, text, error);
   text = *source.text;
   return true;
+}
+
+// Which module of a built file an error is of.
+void nameModule(const Source& source, std::string& error) {
+  if (source.module && !error.empty()) error = container::nameOf(*source.module) + ": " + error;
 }
 
 Survey survey(const Source& source) {
@@ -35,8 +52,12 @@ Survey survey(const Source& source) {
   result.source = &source;
   result.unit.file = source.file;
   std::string text;
-  if (!textOf(source, text, result.unit.error)) return result;
-  if (!ptxas::isElf(text)) {
+  if (!textOf(source, text, result.unit.error)) {
+    if (source.module) result.unit.measures.architecture = fmt::format("sm_{}", source.module->entry.architecture);
+    nameModule(source, result.unit.error);
+    return result;
+  }
+  if (source.module ? source.module->entry.isPtx() : !ptxas::isElf(text)) {
     result.isPtx = true;
     result.needed = ptxas::versionNeededBy(text);
     result.target = targetWords(text);
@@ -47,6 +68,7 @@ Survey survey(const Source& source) {
     result.unit.error = "not a cubin that can be read: " + wrong->message;
   else
     result.unit.measures = std::get<ptxas::Measures>(std::move(read));
+  nameModule(source, result.unit.error);
   result.version = ptxas::ptxasVersionOfCubin(text);
   return result;
 }
@@ -60,7 +82,7 @@ bool isWanted(const MeasureOptions& options, const std::string& architecture) {
 std::vector<std::string> fixedArchitectures(const std::string& file, const Side& other) {
   std::set<std::string> same, alike, all;
   for (const Unit& unit : other.units) {
-    if (!unit.error.empty()) continue;
+    if (!unit.error.empty() || unit.measures.functions.empty()) continue;
     const std::string& architecture = unit.measures.architecture;
     all.insert(architecture);
     if (unit.file == file) same.insert(architecture);
@@ -71,7 +93,8 @@ std::vector<std::string> fixedArchitectures(const std::string& file, const Side&
 }
 
 // A unit for each architecture, yet without figures.
-void plan(Survey& s, Side& side, const Collected* other, bool otherHasPtx, const MeasureOptions& options) {
+void plan(Survey& s, const Superseded& superseded, Side& side, const Collected* other, bool otherHasPtx,
+          const MeasureOptions& options) {
   const std::string target = s.target.empty() ? std::string() : s.target.front();
   const std::string own = ptxas::architectureToAssemble(target);
   std::vector<std::string> wanted = options.architectures;
@@ -82,13 +105,20 @@ void plan(Survey& s, Side& side, const Collected* other, bool otherHasPtx, const
                                     [&](const Unit& unit) { return stemOf(unit.file) == stemOf(s.source->file); }))
       wanted.clear();
   }
-  if (wanted.empty()) wanted = {own};
+  // PTX of a built file is there for what its machine code is not for.
+  const bool isModule = s.source->module.has_value();
+  if (wanted.empty() ||
+      (isModule && otherHasPtx && options.architectures.empty() && std::ranges::find(wanted, own) == wanted.end()))
+    wanted.push_back(own);
   for (const std::string& architecture : wanted)
-    if (target::runsOn(target, architecture))
+    if (superseded.contains(*s.source, architecture)) {
+      continue;
+    } else if (target::runsOn(target, architecture)) {
       s.architectures.push_back(architecture);
-    else
-      side.notes.push_back(
-          fmt::format("'{}' is for {}: not assembled for {}", s.source->file, target, architecture));
+    } else if (!isModule || !options.architectures.empty()) {
+      std::string note = fmt::format("'{}' is for {}: not assembled for {}", s.source->file, target, architecture);
+      if (std::ranges::find(side.notes, note) == side.notes.end()) side.notes.push_back(std::move(note));
+    }
 }
 
 struct Job {
@@ -129,22 +159,32 @@ void run(Job& job, const MeasureOptions& options) {
     job.unit.measures = std::move(assembly.measures);
   else
     job.unit.error = assembly.error;
+  nameModule(*job.of->source, job.unit.error);
 }
 
 }  // namespace
 
 bool needsPtxas(std::span<const Collected> sides) {
-  for (const Collected& collected : sides)
+  for (const Collected& collected : sides) {
+    const Superseded superseded(collected.sources);
     for (const Source& source : collected.sources) {
+      if (source.module && source.module->entry.isPtx() && !superseded.contains(source)) return true;
+      if (source.module) continue;
       std::string text, ignored;
       if (textOf(source, text, ignored) && !ptxas::isElf(text)) return true;
     }
+  }
   return false;
 }
 
 void measure(std::span<Collected> sides, const MeasureOptions& options) {
   std::vector<std::vector<Survey>> surveys(sides.size());
+  std::vector<Superseded> superseded;
   for (std::size_t i = 0; i < sides.size(); ++i) {
+    superseded.emplace_back(sides[i].sources);
+    std::erase_if(sides[i].sources, [&](const Source& source) {
+      return source.module && !source.module->entry.isPtx() && superseded[i].contains(source);
+    });
     surveys[i].resize(sides[i].sources.size());
     inParallel(options.jobs, surveys[i].size(),
                [&](std::size_t n) { surveys[i][n] = survey(sides[i].sources[n]); });
@@ -160,7 +200,8 @@ void measure(std::span<Collected> sides, const MeasureOptions& options) {
     const bool hasOther = sides.size() == 2;
     for (Survey& s : surveys[i]) {
       if (!s.isPtx) continue;
-      plan(s, sides[i].side, hasOther ? &sides[1 - i] : nullptr, hasOther && hasPtx(surveys[1 - i]), options);
+      plan(s, superseded[i], sides[i].side, hasOther ? &sides[1 - i] : nullptr, hasOther && hasPtx(surveys[1 - i]),
+           options);
       for (const std::string& architecture : s.architectures) jobs.push_back({i, &s, architecture, {}, {}});
     }
   }
@@ -187,6 +228,7 @@ void measure(std::span<Collected> sides, const MeasureOptions& options) {
     std::erase_if(side.units, [&](const Unit& unit) {
       return unit.error.empty() && !isWanted(options, unit.measures.architecture);
     });
+    mergeUnits(side.units);
     side.sortUnits();
   }
 }

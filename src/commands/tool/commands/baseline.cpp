@@ -66,8 +66,9 @@ std::string summaryOf(const diff::Side& side) {
 int baselineCommand(int argc, char** argv) {
   CLI::App app(
       "ptxopt baseline INPUT... -o BASELINE.json [OPTIONS]\n"
-      "Writes what ptxas makes of the kernels of PTX files, cubins, and folders of them into a file to commit, "
-      "for\n"
+      "Writes what ptxas makes of the kernels of PTX files, cubins, built files, and folders of them into a file "
+      "to "
+      "commit, for\n"
       "ptxopt diff BASELINE.json INPUT. It has no dates and no paths but relative ones, and a line for each "
       "kernel.\n"
       "With --ratchet OLD.json figures only get better: of the measures that --fail-on names, the better one of "
@@ -81,7 +82,7 @@ int baselineCommand(int argc, char** argv) {
   std::vector<std::string> inputs;
   std::string output, old, failOnText;
   PtxasLine ptxas;
-  app.add_option("INPUT", inputs, "PTX files, cubins, folders")->required();
+  app.add_option("INPUT", inputs, "PTX files, cubins, built files, folders")->required();
   app.add_option("-o,--output", output, "where the baseline goes; - is standard output")
       ->type_name("FILE")
       ->required();

@@ -51,9 +51,9 @@ int diffCommand(int argc, char** argv) {
       "ptxopt diff A B [OPTIONS]\n"
       "Compares what ptxas makes of two sets of kernels: registers, spills, stack, machine instructions, resident "
       "warps, modelled cycles.\n"
-      "A and B are PTX files, cubins, folders of them (matched by relative path and kernel name), or baselines "
-      "that "
-      "ptxopt baseline wrote.\n"
+      "A and B are PTX files, cubins, built files (programs, libraries, objects, fat binaries), folders of them "
+      "(matched by "
+      "relative path and kernel name), or baselines that ptxopt baseline wrote.\n"
       "Exit codes: 0 no regression, 1 a regression, 2 something could not be compared (or usage, or I/O), 4 "
       "internal "
       "error.",
