@@ -66,6 +66,7 @@ Row rowOf(const Match& m, const FailOn& failOn) {
   row.oldFile = ifOther(m.beforeUnit->file, row.file);
   row.oldArchitecture = ifOther(m.beforeUnit->measures.architecture, row.architecture);
   row.oldName = ifOther(m.before->name, row.name);
+  row.pairedBy = m.by;
   for (const Limit& limit : failOn.limits) {
     const auto before = value(*row.before, limit.measure),
                after = ptxas::valueAfter(*row.before, *row.after, limit.measure);
@@ -216,14 +217,14 @@ Result::Verdict Result::verdict() const {
 }
 
 Result compareSides(const Side& before, const Side& after, const FailOn& failOn,
-                    const std::vector<std::string>& asked) {
+                    const std::vector<std::string>& asked, const MatchOptions& pairing) {
   Result result;
   result.before = before.name;
   result.after = after.name;
   result.ptxasBefore = before.ptxas;
   result.ptxasAfter = after.ptxas;
   result.failOn = failOn;
-  Matching matching = match(before, after);
+  Matching matching = match(before, after, pairing);
   for (const Match& m : matching.matches) result.rows.push_back(rowOf(m, failOn));
   sortRows(result.rows);
 
@@ -235,6 +236,8 @@ Result compareSides(const Side& before, const Side& after, const FailOn& failOn,
       if (said.insert(note).second) result.notes.push_back(note);
   addProblems(before, Problem::Of::Before, result);
   addProblems(after, Problem::Of::After, result);
+  for (const std::string& rule : matching.idle)
+    result.problems.push_back({Problem::Of::Both, "", "", fmt::format("--pair '{}' fits no two kernels", rule)});
   addUnknown(result);
   addEmpty(before, after, asked, result);
 

@@ -29,6 +29,7 @@ struct Row {
   std::string file, architecture, name;           // of the side after, if it has it
   std::string oldFile, oldArchitecture, oldName;  // where these were others before
   bool isKernel = false;
+  PairedBy pairedBy = PairedBy::Name;
   std::optional<ptxas::FunctionMeasures> before, after;
   Change change = Change::Same;
   std::vector<Regression> regressions;  // a kernel that is gone has none, even if it counts as one
@@ -78,6 +79,6 @@ std::string_view name(Result::Verdict v);  // "ok", "regression", "not-compared"
 
 // `asked`: architectures that must have something to compare.
 Result compareSides(const Side& before, const Side& after, const FailOn& failOn,
-                    const std::vector<std::string>& asked);
+                    const std::vector<std::string>& asked, const MatchOptions& pairing = {});
 
 }  // namespace ptxopt::diff

@@ -28,6 +28,8 @@ struct DiffLine {
   PtxasLine ptxas;
   bool all = false, mangled = false;
   std::size_t nameWidth = 0;
+  std::vector<std::string> pairs;
+  bool noSimilar = false;
 };
 
 std::string render(const diff::Result& result, const DiffLine& line, const std::string& format, const CLI::App& app,
@@ -83,6 +85,13 @@ int diffCommand(int argc, char** argv) {
                  "shorten names of more characters; 0: none [40 in text, 100 in markdown]")
       ->type_name("N")
       ->check(wholeNumber());
+  app.add_option(
+         "--pair", line.pairs,
+         "compare the kernel OLD of A with NEW of B, mangled or as the source has them; * is any text, and the "
+         "same in both; several times for several")
+      ->type_name("OLD=NEW")
+      ->allow_extra_args(false);
+  app.add_flag("--no-similar", line.noSimilar, "do not pair kernels because their names are similar");
   line.ptxas.addTo(app);
   int exitCode = 0;
   if (!parseArguments(app, argc, argv, exitCode)) return exitCode;
@@ -90,6 +99,12 @@ int diffCommand(int argc, char** argv) {
   std::string error;
   const auto failOn = failOnOf(app, line.failOn, error);
   if (!failOn) return fail(Status::Usage, error);
+  diff::MatchOptions pairing{{}, !line.noSimilar};
+  for (const std::string& text : line.pairs) {
+    auto rule = diff::parsePair(text, error);
+    if (!rule) return fail(Status::Usage, error);
+    pairing.pairs.push_back(*std::move(rule));
+  }
   const diff::MeasureOptions options = line.ptxas.options();
   std::array<diff::Collected, 2> sides;
   for (std::size_t i = 0; i < 2; ++i)
@@ -102,7 +117,7 @@ int diffCommand(int argc, char** argv) {
   if (!error.empty()) return fail(Status::Usage, error);
   if (error = whyNoPtxas(sides, options); !error.empty()) return fail(Status::Usage, error);
   measure(sides, options);
-  const diff::Result result = compareSides(sides[0].side, sides[1].side, *failOn, options.architectures);
+  const diff::Result result = compareSides(sides[0].side, sides[1].side, *failOn, options.architectures, pairing);
 
   for (std::size_t i = 0; i < std::min(result.problems.size(), kMostMessages); ++i)
     printError(fmt::format("ptxopt diff: error: {}\n", text(result.problems[i])));
