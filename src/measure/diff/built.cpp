@@ -35,6 +35,16 @@ void addModules(const std::string& file, const std::string& path, const std::sha
   }
 }
 
+bool keepPtx(std::vector<Source>& sources) {
+  std::erase_if(sources, [](const Source& s) {
+    if (s.module) return !s.module->entry.isPtx();
+    return s.error.empty() &&
+           (s.text ? std::string_view(*s.text) : std::string_view(beginningOf(s.path, kBeginning)))
+               .starts_with(ELFMAG);
+  });
+  return !sources.empty();
+}
+
 Superseded::Superseded(std::span<const Source> sources) {
   for (const Source& source : sources) {
     if (!source.module || source.module->entry.isPtx()) continue;

@@ -25,6 +25,9 @@ inline constexpr std::size_t kBeginning = 20;  // bytes of it
 void addModules(const std::string& file, const std::string& path, const std::shared_ptr<const FileBytes>& bytes,
                 bool ownName, std::vector<Source>& sources);
 
+// Without the machine code: what one ptxas is to be compared with another by. Whether there is PTX.
+bool keepPtx(std::vector<Source>& sources);
+
 class Superseded {
  public:
   explicit Superseded(std::span<const Source> sources);

@@ -130,7 +130,11 @@ struct Job {
 };
 
 // Chooses the ptxas of each job. Returns a note where that is not simply the first.
-std::string choosePrograms(std::vector<Job>& jobs, const MeasureOptions& options) {
+std::string choosePrograms(std::vector<Job>& all, const MeasureOptions& options) {
+  const auto end = std::stable_partition(all.begin(), all.end(),
+                                         [&](const Job& job) { return options.against.empty() || job.side == 0; });
+  std::for_each(end, all.end(), [&](Job& job) { job.program = options.against; });
+  const std::span<Job> jobs(all.begin(), end);
   if (options.candidates.all.empty() || jobs.empty()) {
     for (Job& job : jobs) job.program = options.ptxas.program;
     return {};

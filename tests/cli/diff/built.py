@@ -44,6 +44,13 @@ class Built(Files):
         found = {f["architecture"] for f in self.diff(late, late, "--arch", "sm_80")["functions"]}
         check(found == {"sm_80"}, found)
 
+    def test_built_two_toolchains(self):
+        """The PTX is assembled by both, though there is machine code beside it."""
+        file = self.write("k.so", elf({".nv_fatbin": fat((CODE, 80, self.code(PLAIN)), (PTX, 80, PLAIN.encode()))}))
+        less = self.fake("ptxas", f"""exec {self.ptxas()} "$@" -maxrregcount=16""")
+        text = self.run("diff", file, "--ptxas", self.ptxas(), "--against-ptxas", less).stdout
+        check("of 1 kernel 0 worse" in text, text)
+
     def test_built_linked(self):
         """Of a linked program the parts of relocatable code are not what runs; of an object they are all there is."""
         parts, whole = self.code(module(kernel("k", 8))), self.code(PLAIN)

@@ -96,7 +96,8 @@ int baselineCommand(int argc, char** argv) {
   std::string error;
   const auto failOn = failOnOf(app, failOnText, error);
   if (!failOn) return fail(Status::Usage, error);
-  const diff::MeasureOptions options = ptxas.options();
+  diff::MeasureOptions options;
+  if (!ptxas.options(options, error)) return fail(Status::Usage, error);
   // The old baseline is a side too, as it says which architectures there are.
   std::array<diff::Collected, 2> sides;
   diff::Collected &before = sides[0], &now = sides[1];

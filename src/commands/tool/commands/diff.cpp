@@ -6,9 +6,11 @@
 #include <CLI/CLI.hpp>
 #include <array>
 
+#include "diff/built.h"
 #include "diff/collect.h"
 #include "diff/output.h"
 #include "tool/commands/diff_output.h"
+#include "tool/commands/diff_toolchains.h"
 #include "tool/commands/subcommands.h"
 #include "tool/files.h"
 #include "tool/options/number_checks.h"
@@ -30,20 +32,22 @@ struct DiffLine {
   std::size_t nameWidth = 0;
   std::vector<std::string> pairs;
   bool noSimilar = false;
+  std::string against;
 };
 
 std::string render(const diff::Result& result, const DiffLine& line, const std::string& format, const CLI::App& app,
-                   bool isScreen) {
+                   bool isScreen, const std::string& toolchains) {
   if (format == "json") return writeJson(result);
   if (format == "junit") return writeJunit(result);
   DiffOutputOptions options;
   options.all = line.all;
   options.mangled = line.mangled;
   options.nameWidth = app.get_option("--name-width")->count() != 0 ? line.nameWidth : format == "text" ? 40 : 100;
-  if (format == "markdown") return diffMarkdown(result, options);
+  if (format == "markdown")
+    return diffMarkdown(result, options) + (toolchains.empty() ? "" : "\n```\n" + toolchains + "```\n");
   options.colours = isScreen && hasColours(stdout);
   options.width = isScreen ? terminalWidth(stdout, 0) : 0;
-  return diffText(result, options);
+  return diffText(result, options) + (toolchains.empty() ? "" : "\n" + toolchains);
 }
 
 }  // namespace
@@ -51,6 +55,7 @@ std::string render(const diff::Result& result, const DiffLine& line, const std::
 int diffCommand(int argc, char** argv) {
   CLI::App app(
       "ptxopt diff A B [OPTIONS]\n"
+      "ptxopt diff A --ptxas PROGRAM --against-ptxas PROGRAM [OPTIONS]\n"
       "Compares what ptxas makes of two sets of kernels: registers, spills, stack, machine instructions, resident "
       "warps, modelled cycles.\n"
       "A and B are PTX files, cubins, built files (programs, libraries, objects, fat binaries), folders of them "
@@ -67,10 +72,11 @@ int diffCommand(int argc, char** argv) {
       "  ptxopt diff baseline.json build/ --fail-on spills,warps,sass:2% \\\n"
       "      --markdown comment.md --junit report.xml\n"
       "  ptxopt diff old/ new/ --fail-on regs            # on register counts alone\n"
-      "  ptxopt diff old/ new/ --arch sm_80,sm_90");
+      "  ptxopt diff old/ new/ --arch sm_80,sm_90\n"
+      "  ptxopt diff kernels/ --ptxas 12.9 --against-ptxas 13.0    # two toolchains");
   DiffLine line;
   app.add_option("A", line.paths[0], "what there was; - is standard input")->required();
-  app.add_option("B", line.paths[1], "what there is now")->required();
+  app.add_option("B", line.paths[1], "what there is now; not needed with --against-ptxas");
   addFailOn(app, line.failOn);
   app.add_option("--format", line.format, "text, markdown, json or junit [text]")
       ->check(CLI::IsMember({"text", "markdown", "json", "junit"}))
@@ -93,6 +99,11 @@ int diffCommand(int argc, char** argv) {
       ->allow_extra_args(false);
   app.add_flag("--no-similar", line.noSimilar, "do not pair kernels because their names are similar");
   line.ptxas.addTo(app);
+  app.add_option("--against-ptxas", line.against,
+                 "compare what two ptxas make of the PTX of A: --ptxas before, this after; a program, or a version "
+                 "such as 13.0")
+      ->type_name("PROGRAM")
+      ->group("How PTX is assembled");
   int exitCode = 0;
   if (!parseArguments(app, argc, argv, exitCode)) return exitCode;
 
@@ -105,10 +116,21 @@ int diffCommand(int argc, char** argv) {
     if (!rule) return fail(Status::Usage, error);
     pairing.pairs.push_back(*std::move(rule));
   }
-  const diff::MeasureOptions options = line.ptxas.options();
+  const bool twoToolchains = !line.against.empty(), isOne = line.paths[1].empty();
+  if (isOne && !twoToolchains) return fail(Status::Usage, "B is required");
+  diff::MeasureOptions options;
+  if (!line.ptxas.options(options, error) || !programOf(line.against, error)) return fail(Status::Usage, error);
+  options.against = line.against;
   std::array<diff::Collected, 2> sides;
   for (std::size_t i = 0; i < 2; ++i)
-    if (!collect(line.paths[i], sides[i], error)) return fail(Status::Usage, error);
+    if (i == 1 && isOne)
+      sides[1] = sides[0];
+    else if (!collect(line.paths[i], sides[i], error))
+      return fail(Status::Usage, error);
+  if (isOne) line.paths[1] = line.paths[0];
+  for (diff::Collected& side : sides)
+    if (twoToolchains && (side.isBaseline || !diff::keepPtx(side.sources)))
+      return fail(Status::Usage, fmt::format("there is no PTX in '{}' for --against-ptxas", side.side.name));
   std::vector<NamedFile> inputs{{"input", line.paths[0]}, {"input", line.paths[1]}};
   for (const diff::Collected& side : sides)
     for (const diff::Source& source : side.sources) inputs.push_back({"input", source.path});
@@ -117,6 +139,7 @@ int diffCommand(int argc, char** argv) {
   if (!error.empty()) return fail(Status::Usage, error);
   if (error = whyNoPtxas(sides, options); !error.empty()) return fail(Status::Usage, error);
   measure(sides, options);
+  const Toolchains toolchains{options.ptxas.program, options.against, options.ptxas.arguments, line.paths[1]};
   const diff::Result result = compareSides(sides[0].side, sides[1].side, *failOn, options.architectures, pairing);
 
   for (std::size_t i = 0; i < std::min(result.problems.size(), kMostMessages); ++i)
@@ -128,7 +151,8 @@ int diffCommand(int argc, char** argv) {
   std::vector<OutputFile> files;
   const auto add = [&](const std::string& path, const std::string& format) {
     if (path.empty()) return;
-    texts.push_back(render(result, line, format, app, path == "-"));
+    texts.push_back(render(result, line, format, app, path == "-",
+                           twoToolchains ? toolchainSummary(result, toolchains, line.mangled) : ""));
     files.push_back({path, {}});
   };
   add(line.output, line.format);
