@@ -35,12 +35,12 @@ void addModules(const std::string& file, const std::string& path, const std::sha
   }
 }
 
-bool keepPtx(std::vector<Source>& sources) {
-  std::erase_if(sources, [](const Source& s) {
-    if (s.module) return !s.module->entry.isPtx();
-    return s.error.empty() &&
-           (s.text ? std::string_view(*s.text) : std::string_view(beginningOf(s.path, kBeginning)))
-               .starts_with(ELFMAG);
+bool keepOnly(std::vector<Source>& sources, bool ptx) {
+  std::erase_if(sources, [&](const Source& s) {
+    if (!s.error.empty()) return false;
+    if (s.module) return s.module->entry.isPtx() != ptx;
+    const std::string beginning = s.text ? s.text->substr(0, kBeginning) : beginningOf(s.path, kBeginning);
+    return beginning.starts_with(ELFMAG) == ptx;
   });
   return !sources.empty();
 }

@@ -25,8 +25,8 @@ inline constexpr std::size_t kBeginning = 20;  // bytes of it
 void addModules(const std::string& file, const std::string& path, const std::shared_ptr<const FileBytes>& bytes,
                 bool ownName, std::vector<Source>& sources);
 
-// Without the machine code: what one ptxas is to be compared with another by. Whether there is PTX.
-bool keepPtx(std::vector<Source>& sources);
+// Only PTX, or only machine code. What could not be read stays. Whether anything does.
+bool keepOnly(std::vector<Source>& sources, bool ptx);
 
 class Superseded {
  public:

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <unordered_map>
 
 #include "diff/built.h"
 #include "ptxas/choose.h"
@@ -72,6 +74,29 @@ Survey survey(const Source& source) {
   result.version = ptxas::ptxasVersionOfCubin(text);
   return result;
 }
+
+// Modules of machine code of one side: those that the other side has too, byte by byte, are not measured again.
+class KnownModules {
+ public:
+  explicit KnownModules(std::span<const Survey> surveys) {
+    for (const Survey& s : surveys)
+      if (s.source->module && !s.isPtx && s.unit.error.empty()) known_.emplace(s.source->module->entry.stored, &s);
+  }
+  std::optional<Survey> find(const Source& source) const {
+    if (!source.module || known_.empty()) return std::nullopt;
+    const container::FatEntry& entry = source.module->entry;
+    const auto it = known_.find(entry.stored);
+    if (it == known_.end() || it->second->source->module->entry.flags != entry.flags || entry.isPtx())
+      return std::nullopt;
+    Survey same = *it->second;
+    same.source = &source;
+    same.unit.file = source.file;
+    return same;
+  }
+
+ private:
+  std::unordered_map<std::string_view, const Survey*> known_;
+};
 
 bool isWanted(const MeasureOptions& options, const std::string& architecture) {
   return options.architectures.empty() || std::find(options.architectures.begin(), options.architectures.end(),
@@ -190,11 +215,16 @@ void measure(std::span<Collected> sides, const MeasureOptions& options) {
       return source.module && !source.module->entry.isPtx() && superseded[i].contains(source);
     });
     surveys[i].resize(sides[i].sources.size());
-    inParallel(options.jobs, surveys[i].size(),
-               [&](std::size_t n) { surveys[i][n] = survey(sides[i].sources[n]); });
+    const KnownModules known(i == 0 ? std::span<const Survey>() : surveys[0]);
+    inParallel(options.jobs, surveys[i].size(), [&](std::size_t n) {
+      const Source& source = sides[i].sources[n];
+      surveys[i][n] = known.find(source).value_or(Survey());
+      if (surveys[i][n].source == nullptr) surveys[i][n] = survey(source);
+    });
+  }
+  for (std::size_t i = 0; i < sides.size(); ++i)
     for (Survey& s : surveys[i])
       if (!s.isPtx) sides[i].side.units.push_back(std::move(s.unit));
-  }
   const auto hasPtx = [](const std::vector<Survey>& all) {
     return std::any_of(all.begin(), all.end(), [](const Survey& s) { return s.isPtx; });
   };

@@ -41,8 +41,11 @@ class Built(Files):
         late = self.write("late.so", elf({".nv_fatbin": fat((CODE, 80, self.code(PLAIN)), (PTX, 90, PLAIN.replace("sm_80", "sm_90").encode()))}))
         found = {f["architecture"] for f in self.diff(late, late)["functions"]}
         check(found == {"sm_80", "sm_90"}, found)
-        found = {f["architecture"] for f in self.diff(late, late, "--arch", "sm_80")["functions"]}
-        check(found == {"sm_80"}, found)
+        for options, wanted in ((["--arch", "sm_80"], "sm_80"), (["--only", "machine-code"], "sm_80"), (["--only", "ptx"], "sm_90")):
+            found = {f["architecture"] for f in self.diff(late, late, *options)["functions"]}
+            check(found == {wanted}, options, found)
+        plain = self.write("plain.ptx", PLAIN)
+        check("there is no machine code in" in self.run("diff", late, plain, "--only", "machine-code", status=2).stderr, "PTX")
 
     def test_built_two_toolchains(self):
         """The PTX is assembled by both, though there is machine code beside it."""

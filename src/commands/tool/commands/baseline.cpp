@@ -103,6 +103,7 @@ int baselineCommand(int argc, char** argv) {
   diff::Collected &before = sides[0], &now = sides[1];
   for (const std::string& input : inputs)
     if (!collectMore(input, now, error)) return fail(Status::Usage, error);
+  if (!ptxas.keep(now, error)) return fail(Status::Usage, error);
   for (const diff::Source& source : now.sources)
     if (error = whyOneFile({{"input", source.path}}, {{"output", output}}); !error.empty())
       return fail(Status::Usage, error);

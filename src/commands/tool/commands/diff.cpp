@@ -128,9 +128,11 @@ int diffCommand(int argc, char** argv) {
     else if (!collect(line.paths[i], sides[i], error))
       return fail(Status::Usage, error);
   if (isOne) line.paths[1] = line.paths[0];
-  for (diff::Collected& side : sides)
-    if (twoToolchains && (side.isBaseline || !diff::keepPtx(side.sources)))
+  for (diff::Collected& side : sides) {
+    if (!line.ptxas.keep(side, error)) return fail(Status::Usage, error);
+    if (twoToolchains && (side.isBaseline || !diff::keepOnly(side.sources, true)))
       return fail(Status::Usage, fmt::format("there is no PTX in '{}' for --against-ptxas", side.side.name));
+  }
   std::vector<NamedFile> inputs{{"input", line.paths[0]}, {"input", line.paths[1]}};
   for (const diff::Collected& side : sides)
     for (const diff::Source& source : side.sources) inputs.push_back({"input", source.path});

@@ -1,9 +1,12 @@
 #include "tool/options/ptxas_options.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <thread>
 
+#include "diff/built.h"
 #include "ptxas/find_version.h"
 #include "tool/options/architecture_option.h"
 #include "tool/options/environment.h"
@@ -19,6 +22,10 @@ constexpr const char* kPtxas = "How PTX is assembled";
 void PtxasLine::addTo(CLI::App& app) {
   addArchitectures(app, architectures,
                    "for these, one after the other, instead of each file's .target; cubins for others are left out")
+      ->group(kPtxas);
+  app.add_option("--only", only, "ptx or machine-code: the other is left out, of built files and folders [both]")
+      ->check(CLI::IsMember({"ptx", "machine-code"}))
+      ->type_name("KIND")
       ->group(kPtxas);
   app.add_option("--ptxas", program,
                  "the ptxas to ask, or its version, such as 12.9 [$PTXOPT_PTXAS, of PATH, or of the CUDA toolkit]")
@@ -36,6 +43,12 @@ void PtxasLine::addTo(CLI::App& app) {
       ->type_name("N")
       ->check(CLI::Range(0, 1024))
       ->group(kPtxas);
+}
+
+bool PtxasLine::keep(diff::Collected& side, std::string& error) const {
+  if (only.empty() || side.isBaseline || diff::keepOnly(side.sources, only == "ptx")) return true;
+  error = fmt::format("there is no {} in '{}'", only == "ptx" ? "PTX" : "machine code", side.side.name);
+  return false;
 }
 
 bool programOf(std::string& word, std::string& error) {

@@ -16,7 +16,7 @@ class App;
 namespace ptxopt::tool {
 
 struct PtxasLine {
-  std::string program;
+  std::string program, only;
   std::vector<std::string> arguments, architectures;
   double timeout = 600;
   unsigned jobs = 0;
@@ -25,6 +25,8 @@ struct PtxasLine {
   // With the program that was found; it may be empty. False, with the reason in `error`, where a version that was asked for
   // is not there.
   bool options(diff::MeasureOptions& options, std::string& error) const;
+  // Drops what --only leaves out. False, with the reason in `error`, where nothing is left.
+  bool keep(diff::Collected& side, std::string& error) const;
 };
 
 // A version instead of a program is looked for. False, with the reason in `error`, where there is none.
