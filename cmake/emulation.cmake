@@ -3,8 +3,6 @@
 #
 # The archive of ANTLR's runtime is not made for shared libraries, so this one takes the shared one, and names all it needs
 # itself. Of what it is made of, only CUDA's functions are seen outside.
-pkg_check_modules(lz4 REQUIRED IMPORTED_TARGET liblz4)
-pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 file(GLOB_RECURSE emulation_sources CONFIGURE_DEPENDS src/execute/emulate/*.cpp)
 list(APPEND emulation_sources src/execute/record/record.cpp src/execute/record/archive.cpp src/execute/record/folder.cpp src/execute/record/recorder.cpp
   src/execute/record/textures.cpp)

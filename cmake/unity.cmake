@@ -18,7 +18,7 @@ endfunction()
 # `drop_in` has what ptxopt-ptxas needs: one object takes all that it was compiled with into a program.
 function(ptxopt_unity_commands)
   set(drop_in options/guard_options options/number_checks options/optimizer_options options/wrapper_options)
-  set(files commands/diff commands/doctor commands/report commands/run_line commands/tune commands/verify
+  set(files commands/diff commands/doctor commands/extract commands/report commands/run_line commands/tune commands/verify
     options/ptxas_options)
   set(optimizer commands/as commands/baseline commands/nvcc commands/reduce manual/describe options/command_line
     options/parse_arguments)

@@ -1,8 +1,6 @@
 #include "emulate/fat_binary.h"
 
 #include <fmt/format.h>
-#include <lz4.h>
-#include <zstd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -14,29 +12,7 @@
 namespace ptxopt::emulate {
 namespace {
 
-constexpr uint32_t kContainerMagic = 0xBA55ED50;
 constexpr uint32_t kWrapperMagic = 0x466243B1;
-constexpr uint64_t kIsLz4 = 0x2000, kIsZstd = 0x8000;
-constexpr uint64_t kMostUnpacked = uint64_t{1} << 32;
-constexpr uint16_t kKindPtx = 1, kKindElf = 2;
-
-struct ContainerHeader {
-  uint32_t magic;
-  uint16_t version, headerBytes;
-  uint64_t bytes;  // of the entries
-};
-
-struct EntryHeader {
-  uint16_t kind, version;
-  uint32_t headerBytes;
-  uint64_t bytes;  // to the next entry
-  uint32_t packedBytes, unknown;
-  uint16_t minor, major;
-  uint32_t architecture, nameOffset, nameBytes;
-  uint64_t flags, zero, unpackedBytes;
-};
-static_assert(sizeof(ContainerHeader) == 16 && sizeof(EntryHeader) == 64);
-
 constexpr uint32_t kLinkedVersion = 2;
 struct WrapperHeader {
   uint32_t magic, version;
@@ -44,69 +20,26 @@ struct WrapperHeader {
   const void* const* linked;  // of kLinkedVersion: wrapped containers, and nullptr after them
 };
 
-[[noreturn]] void unreadable(const std::string& why) {
-  throw Failure{Code::InvalidKernelImage, "the fat binary: " + why};
+template <class T>
+T readable(container::OrBroken<T> result) {
+  if (const auto* wrong = std::get_if<container::Broken>(&result))
+    throw Failure{Code::InvalidKernelImage, wrong->message};
+  return std::get<T>(std::move(result));
 }
 
-ContainerHeader containerHeader(const void* data) {
-  ContainerHeader h;
-  std::memcpy(&h, data, sizeof h);
-  if (h.magic != kContainerMagic) unreadable("it does not begin as one");
-  if (h.headerBytes < sizeof h) unreadable("its header is too short");
-  return h;
-}
+constexpr std::size_t kHeaderBytes = 16;  // of a container; it says how long the rest is
 
 }  // namespace
 
 uint64_t fatSize(const void* data) {
-  const ContainerHeader h = containerHeader(data);
-  return h.headerBytes + h.bytes;
+  return readable(container::fatSize({static_cast<const char*>(data), kHeaderBytes}));
 }
 
 std::vector<FatEntry> fatEntries(const void* data) {
-  const ContainerHeader container = containerHeader(data);
-  std::string_view rest(static_cast<const char*>(data) + container.headerBytes, container.bytes);
-  std::vector<FatEntry> entries;
-  while (!rest.empty()) {
-    EntryHeader h;
-    if (rest.size() < sizeof h) unreadable("an entry is cut short");
-    std::memcpy(&h, rest.data(), sizeof h);
-    if (h.headerBytes < sizeof h || h.headerBytes > rest.size() || h.bytes > rest.size() - h.headerBytes)
-      unreadable("an entry is longer than the whole");
-    if (h.kind == kKindPtx || h.kind == kKindElf) {
-      const uint64_t stored = h.packedBytes != 0 ? h.packedBytes : h.bytes;
-      if (stored > h.bytes) unreadable("an entry is longer than its place");
-      entries.push_back(
-          {h.kind == kKindPtx, h.architecture, rest.substr(h.headerBytes, stored), h.flags, h.unpackedBytes});
-    }
-    rest.remove_prefix(h.headerBytes + h.bytes);
-  }
-  return entries;
+  return readable(container::fatEntries({static_cast<const char*>(data), fatSize(data)}));
 }
 
-std::string unpacked(const FatEntry& entry) {
-  std::string text;
-  if ((entry.flags & (kIsLz4 | kIsZstd)) == 0) {
-    text = entry.stored;
-  } else {
-    if (entry.unpackedSize == 0 || entry.unpackedSize > kMostUnpacked)
-      unreadable("the size of an entry makes no sense");
-    text.resize(entry.unpackedSize);
-    if ((entry.flags & kIsZstd) != 0) {
-      const std::size_t n = ZSTD_decompress(text.data(), text.size(), entry.stored.data(), entry.stored.size());
-      if (ZSTD_isError(n) != 0) unreadable(fmt::format("an entry cannot be unpacked: {}", ZSTD_getErrorName(n)));
-      text.resize(n);
-    } else {
-      const int n = LZ4_decompress_safe(entry.stored.data(), text.data(), static_cast<int>(entry.stored.size()),
-                                        static_cast<int>(text.size()));
-      if (n < 0) unreadable("an entry cannot be unpacked");
-      text.resize(static_cast<std::size_t>(n));
-    }
-  }
-  if (entry.isPtx)
-    while (!text.empty() && text.back() == '\0') text.pop_back();
-  return text;
-}
+std::string unpacked(const FatEntry& entry) { return readable(container::contentsOf(entry)); }
 
 const void* containerOf(const void* wrapper) {
   WrapperHeader h;
@@ -128,7 +61,7 @@ namespace {
 unsigned newestIn(const void* container) {
   unsigned newest = 0;
   for (const FatEntry& e : fatEntries(container))
-    if (e.isPtx) newest = std::max(newest, e.architecture);
+    if (e.isPtx()) newest = std::max(newest, e.architecture);
   return newest;
 }
 
@@ -136,15 +69,16 @@ unsigned newestIn(const void* container) {
 std::optional<FatEntry> newestFor(const std::vector<FatEntry>& entries, unsigned architecture) {
   std::optional<FatEntry> best;
   for (const FatEntry& e : entries)
-    if (e.isPtx && e.architecture <= architecture && (!best || e.architecture > best->architecture)) best = e;
+    if (e.isPtx() && e.architecture <= architecture && (!best || e.architecture > best->architecture)) best = e;
   return best;
 }
 
 std::string listOf(const void* container) {
   std::string list;
   for (const FatEntry& e : fatEntries(container))
-    list +=
-        fmt::format("{}{} for sm_{}", list.empty() ? "" : ", ", e.isPtx ? "PTX" : "machine code", e.architecture);
+    if (e.kind != FatEntry::Kind::Other)
+      list += fmt::format("{}{} for sm_{}", list.empty() ? "" : ", ", e.isPtx() ? "PTX" : "machine code",
+                          e.architecture);
   return list;
 }
 

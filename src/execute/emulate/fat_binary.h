@@ -1,25 +1,17 @@
-// Fat binaries: the containers in which nvcc puts PTX and machine code for several architectures into a program.
-//
-// A container is a header and entries one after the other, each with a header of its own, which says what it is, for which
-// architecture, and how it is compressed: not, LZ4 (blocks), or zstd (frames). nvcc adds zeros to PTX that it compresses.
-// The layout is that of the public tools that read them; nothing is documented by NVIDIA.
+// Fat binaries (container/fat_binary.h) as they lie in the memory of a program, whose words are believed, and the PTX in them
+// that a device takes.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
+
+#include "container/fat_binary.h"
 
 namespace ptxopt::emulate {
 
-struct FatEntry {
-  bool isPtx = false;         // else machine code
-  unsigned architecture = 0;  // 80
-  std::string_view stored;    // as it lies in the container
-  uint64_t flags = 0;
-  uint64_t unpackedSize = 0;
-};
+using container::FatEntry;
 
 // The entries of the container at `data`, whose header says how long it is. Throws Failure(InvalidKernelImage).
 std::vector<FatEntry> fatEntries(const void* data);

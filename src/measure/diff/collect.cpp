@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "diff/baseline.h"
-#include "ptxas/cubin.h"
+#include "diff/built.h"
 #include "support/files_below.h"
 
 namespace ptxopt::diff {
@@ -18,14 +18,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool isSourceName(const fs::path& path) { return path.extension() == ".ptx" || path.extension() == ".cubin"; }
+bool isSource(const fs::path& path) {
+  return path.extension() == ".ptx" || path.extension() == ".cubin" ||
+         isBuiltFile(path, beginningOf(path, kBeginning));
+}
 
 // Not with a part of it: what is missing would be taken for gone.
 bool collectFolder(const fs::path& folder, std::vector<Source>& sources, std::string& error) {
-  const FilesBelow below = filesBelow(folder, isSourceName);
-  for (const fs::path& file : below.files)
-    sources.push_back({file.lexically_relative(folder).generic_string(), file.string(), {}});
-  error = fmt::format("{}", fmt::join(below.problems, "; "));
+  const FilesBelow below = filesBelow(folder, isSource);
+  std::vector<std::string> problems = below.problems;
+  for (const fs::path& file : below.files) {
+    const std::string name = file.lexically_relative(folder).generic_string();
+    if (!isBuiltFile(file, beginningOf(file, kBeginning))) {
+      sources.push_back({name, file.string(), {}, {}, {}, {}});
+    } else if (const auto bytes = FileBytes::map(file, error)) {
+      addModules(name, file.string(), bytes, false, sources);
+    } else {
+      problems.push_back(error);
+    }
+  }
+  error = fmt::format("{}", fmt::join(problems, "; "));
   return error.empty();
 }
 
@@ -59,12 +71,30 @@ bool collect(const std::string& path, Collected& collected, std::string& error) 
   std::error_code ignored;
   if (path != "-" && fs::is_directory(path, ignored)) {
     if (!collectFolder(path, collected.sources, error)) return false;
-    std::sort(collected.sources.begin(), collected.sources.end(),
-              [](const Source& a, const Source& b) { return a.file < b.file; });
+    std::stable_sort(collected.sources.begin(), collected.sources.end(),
+                     [](const Source& a, const Source& b) { return a.file < b.file; });
     return true;
   }
+  const std::string file = path == "-" ? "<stdin>" : fs::path(path).filename().generic_string();
   std::string text;
-  if (!readBytes(path, text, error)) return false;
+  std::shared_ptr<const FileBytes> built;
+  if (path != "-" && isBuiltFile(path, beginningOf(path, kBeginning))) {
+    built = FileBytes::map(path, error);
+    if (built == nullptr) return false;
+  } else {
+    if (!readBytes(path, text, error)) return false;
+    if (isBuiltFile(file, text)) built = FileBytes::hold(std::move(text));
+  }
+  if (built != nullptr) {
+    addModules(file, path, built, true, collected.sources);
+    if (collected.sources.empty()) {
+      error = fmt::format("there is no device code in '{}'", collected.side.name);
+      return false;
+    }
+    collected.side.isOneFile =
+        std::ranges::all_of(collected.sources, [&](const Source& s) { return s.file == file; });
+    return true;
+  }
   if (looksLikeJson(text)) {
     collected.isBaseline = true;
     if (readBaseline(text, collected.side, error)) return true;
@@ -72,8 +102,7 @@ bool collect(const std::string& path, Collected& collected, std::string& error) 
     return false;
   }
   collected.side.isOneFile = true;
-  const std::string file = path == "-" ? "<stdin>" : fs::path(path).filename().generic_string();
-  collected.sources.push_back({file, path, std::move(text)});
+  collected.sources.push_back({file, path, std::move(text), {}, {}, {}});
   return true;
 }
 
@@ -86,10 +115,12 @@ bool collectMore(const std::string& path, Collected& collected, std::string& err
   }
   collected.side.name += (collected.side.name.empty() ? "" : ", ") + more.side.name;
   for (Source& source : more.sources) collected.sources.push_back(std::move(source));
-  std::sort(collected.sources.begin(), collected.sources.end(),
-            [](const Source& a, const Source& b) { return a.file < b.file; });
-  const auto twice = std::adjacent_find(collected.sources.begin(), collected.sources.end(),
-                                        [](const Source& a, const Source& b) { return a.file == b.file; });
+  std::stable_sort(collected.sources.begin(), collected.sources.end(),
+                   [](const Source& a, const Source& b) { return a.file < b.file; });
+  const auto twice =
+      std::adjacent_find(collected.sources.begin(), collected.sources.end(), [](const Source& a, const Source& b) {
+        return a.file == b.file && (a.built == nullptr || a.built != b.built);
+      });
   if (twice == collected.sources.end()) return true;
   error = fmt::format("two files are called '{}': '{}' and '{}'; give the folder that holds both", twice->file,
                       twice->path, (twice + 1)->path);

@@ -1,15 +1,20 @@
-// What there is to compare: a PTX file, a cubin, a folder with any number of these, or a baseline.
+// What there is to compare: a PTX file, a cubin, a built file (container/built_file.h), a folder with any number of these, or
+// a baseline.
 //
-// In folders, files are told by .ptx and .cubin, at any depth; links to folders are not followed. A single file is
-// told by what is in it. Standard input is "-".
+// In folders, PTX files and cubins are told by .ptx and .cubin, built files by what is in them, at any depth; those without
+// device code are passed over, and links to folders are not followed. A single file is told by what is in it. Standard
+// input is "-".
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "container/built_file.h"
 #include "diff/measurements.h"
+#include "support/file_bytes.h"
 
 namespace ptxopt::diff {
 
@@ -17,6 +22,9 @@ struct Source {
   std::string file;                 // as Unit::file
   std::string path;                 // to open
   std::optional<std::string> text;  // of what can be read only once
+  std::string error;                // what is wrong with a built file
+  std::shared_ptr<const FileBytes> built;
+  std::optional<container::Module> module;  // of `built`
 };
 
 struct Collected {

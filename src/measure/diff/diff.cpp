@@ -73,6 +73,7 @@ Row comparedRow(const Match& m, const FailOn& failOn) {
   row.newNotes = newNotes(*row.before, *row.after);
   row.by = compare(*row.before, *row.after, ptxas::GuardRule::Time);
   if (row.by.sign == 0) row.by = compare(*row.before, *row.after, kBesides);
+  row.pairedBy = m.by;
   for (const Limit& limit : failOn.limits) {
     const auto before = value(*row.before, limit.measure),
                after = ptxas::valueAfter(*row.before, *row.after, limit.measure);
@@ -274,7 +275,8 @@ Result checkSide(const Side& side, const std::vector<std::string>& asked, const 
 }
 
 Result compareSides(const Side& before, const Side& after, const FailOn& failOn,
-                    const std::vector<std::string>& asked, const std::vector<Bound>& bounds) {
+                    const std::vector<std::string>& asked, const std::vector<Bound>& bounds,
+                    const MatchOptions& pairing) {
   Result result;
   result.isOneSide = &before == &after;
   result.bounds = bounds;
@@ -283,7 +285,7 @@ Result compareSides(const Side& before, const Side& after, const FailOn& failOn,
   result.ptxasBefore = before.ptxas;
   result.ptxasAfter = after.ptxas;
   result.failOn = failOn;
-  Matching matching = match(before, after);
+  Matching matching = match(before, after, pairing);
   for (const Match& m : matching.matches) result.rows.push_back(rowOf(m, failOn, bounds));
   sortRows(result.rows);
 
@@ -295,6 +297,8 @@ Result compareSides(const Side& before, const Side& after, const FailOn& failOn,
       if (said.insert(note).second) result.notes.push_back(note);
   if (!result.isOneSide) addProblems(before, Problem::Of::Before, result);
   addProblems(after, Problem::Of::After, result);
+  for (const std::string& rule : matching.idle)
+    result.problems.push_back({Problem::Of::Both, "", "", fmt::format("--pair '{}' fits no two kernels", rule)});
   addUnknown(result);
   addUnchecked(result);
   addEmpty(before, after, asked, result);

@@ -32,6 +32,7 @@ struct Row {
   std::string file, architecture, name;           // of the side after, if it has it
   std::string oldFile, oldArchitecture, oldName;  // where these were others before
   bool isKernel = false;
+  PairedBy pairedBy = PairedBy::Name;
   std::optional<ptxas::FunctionMeasures> before, after;
   Change change = Change::Same;
   std::vector<Regression> regressions;  // a kernel that is gone has none, even if it counts as one
@@ -89,7 +90,8 @@ std::string_view name(Result::Verdict v);  // "ok", "regression", "not-compared"
 
 // `asked`: architectures that must have something to compare.
 Result compareSides(const Side& before, const Side& after, const FailOn& failOn,
-                    const std::vector<std::string>& asked, const std::vector<Bound>& bounds = {});
+                    const std::vector<std::string>& asked, const std::vector<Bound>& bounds = {},
+                    const MatchOptions& pairing = {});
 // Of one side its limits alone.
 Result checkSide(const Side& side, const std::vector<std::string>& asked, const std::vector<Bound>& bounds);
 

@@ -71,6 +71,7 @@ Json toJson(const Row& row) {
           {"old-name", orNull(row.oldName)},
           {"old-file", orNull(row.oldFile)},
           {"old-architecture", orNull(row.oldArchitecture)},
+          {"paired-by", row.isCompared() ? Json(name(row.pairedBy)) : Json(nullptr)},
           {"change", name(row.change)},
           {"same-code", orNull(row.hasSameCode())},
           {"decided-by", std::move(by)},

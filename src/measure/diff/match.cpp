@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -37,7 +39,8 @@ std::string nameOf(const ptxas::FunctionMeasures& f) {
 
 class Matcher {
  public:
-  Matcher(const Side& before, const Side& after) : a_(before), b_(after) {}
+  Matcher(const Side& before, const Side& after, const MatchOptions& options)
+      : a_(before), b_(after), options_(options), isIdle_(options.pairs.size(), true) {}
 
   Matching run() {
     if (a_.side.isOneFile && b_.side.isOneFile) {
@@ -51,8 +54,16 @@ class Matcher {
       if (a_.partner[i] != kNone) functions(i, a_.partner[i]);
     unreadable(a_, b_);
     unreadable(b_, a_);
+    forEachArchitecture([&](const Places& before, const Places& after) { givenPairs(before, after); });
     movedKernels();
+    if (options_.bySimilarity) {
+      for (std::size_t i = 0; i < a_.partner.size(); ++i)
+        if (const std::size_t j = a_.partner[i]; j != kNone) similar(places(a_, i), places(b_, j));
+      forEachArchitecture([&](const Places& before, const Places& after) { similar(before, after); });
+    }
     rest();
+    for (std::size_t n = 0; n < isIdle_.size(); ++n)
+      if (isIdle_[n]) out_.idle.push_back(options_.pairs[n].text());
     std::stable_sort(out_.matches.begin(), out_.matches.end(),
                      [](const Match& x, const Match& y) { return order(x) < order(y); });
     return std::move(out_);
@@ -121,9 +132,83 @@ class Matcher {
     }
   }
 
-  void take(std::size_t i, std::size_t f, std::size_t j, std::size_t g) {
+  void take(std::size_t i, std::size_t f, std::size_t j, std::size_t g, PairedBy by = PairedBy::Name) {
     a_.taken[i][f] = b_.taken[j][g] = true;
-    out_.matches.push_back({&a_.unit(i), &a_.function(i, f), &b_.unit(j), &b_.function(j, g)});
+    out_.matches.push_back({&a_.unit(i), &a_.function(i, f), &b_.unit(j), &b_.function(j, g), by});
+  }
+
+  // Kernels that have no counterpart yet, by unit and function.
+  using Places = std::vector<std::pair<std::size_t, std::size_t>>;
+  static Places places(const Half& half, std::size_t u) {
+    Places found;
+    for (std::size_t f = 0; f < half.taken[u].size(); ++f)
+      if (!half.taken[u][f] && half.function(u, f).isKernel) found.emplace_back(u, f);
+    return found;
+  }
+
+  template <class Pair>
+  void forEachArchitecture(const Pair& pair) {
+    std::map<std::string, std::pair<Places, Places>> found;
+    for (std::size_t u = 0; u < a_.taken.size(); ++u)
+      std::ranges::copy(places(a_, u), std::back_inserter(found[a_.unit(u).measures.architecture].first));
+    for (std::size_t u = 0; u < b_.taken.size(); ++u)
+      std::ranges::copy(places(b_, u), std::back_inserter(found[b_.unit(u).measures.architecture].second));
+    for (const auto& [architecture, both] : found) pair(both.first, both.second);
+  }
+
+  static std::array<std::string, 3> namesOf(const ptxas::FunctionMeasures& f) {
+    const std::string name = nameOf(f);
+    return {f.name, name, withoutParameters(name)};
+  }
+
+  void givenPairs(const Places& before, const Places& after) {
+    if (options_.pairs.empty()) return;
+    std::map<std::string, Places> called;
+    for (const auto& [j, g] : after)
+      for (const std::string& name : namesOf(b_.function(j, g))) {
+        Places& of = called[name];
+        if (of.empty() || of.back() != std::pair(j, g)) of.emplace_back(j, g);
+      }
+    for (const auto& [i, f] : before)
+      for (std::size_t n = 0; n < options_.pairs.size() && !a_.taken[i][f]; ++n)
+        for (const std::string& name : namesOf(a_.function(i, f))) {
+          const auto wanted = counterpartOf(options_.pairs[n], name);
+          const auto it = wanted ? called.find(*wanted) : called.end();
+          if (it == called.end()) continue;
+          const auto free =
+              std::ranges::find_if(it->second, [&](const auto& p) { return !b_.taken[p.first][p.second]; });
+          if (free == it->second.end()) continue;
+          take(i, f, free->first, free->second, PairedBy::Given);
+          isIdle_[n] = false;
+          break;
+        }
+  }
+
+  // Without overloads, of which only the parameters say which is which.
+  Places named(const Half& half, const Places& places, std::vector<Unpaired>& all) const {
+    std::map<std::size_t, std::map<std::string, std::size_t>> uses;
+    for (const auto& [u, f] : places)
+      if (auto& names = uses[u]; names.empty())
+        for (const ptxas::FunctionMeasures& other : half.unit(u).measures.functions)
+          ++names[withoutParameters(nameOf(other))];
+    Places kept;
+    for (const auto& [u, f] : places) {
+      const ptxas::FunctionMeasures& function = half.function(u, f);
+      std::string name = withoutParameters(nameOf(function));
+      if (uses[u][name] != 1) continue;
+      kept.emplace_back(u, f);
+      all.push_back({std::move(name), function.code});
+    }
+    return kept;
+  }
+
+  void similar(const Places& before, const Places& after) {
+    if (before.empty() || after.empty()) return;
+    std::vector<Unpaired> names, namesAfter;
+    const Places from = named(a_, before, names), to = named(b_, after, namesAfter);
+    for (const SimilarPair& p : similarPairs(names, namesAfter))
+      take(from[p.before].first, from[p.before].second, to[p.after].first, to[p.after].second,
+           PairedBy::Similarity);
   }
 
   // Matches functions of two units by a key; one that several of either unit have says nothing.
@@ -145,6 +230,25 @@ class Matcher {
     }
   }
 
+  // By name. Of several, which modules of a built file may have, first those of the same code, then in their order.
+  void sameNames(std::size_t i, std::size_t j) {
+    std::map<std::string_view, std::vector<std::size_t>> after;
+    for (std::size_t g = 0; g < b_.taken[j].size(); ++g)
+      if (!b_.taken[j][g]) after[b_.function(j, g).name].push_back(g);
+    for (const bool sameCode : {true, false})
+      for (std::size_t f = 0; f < a_.taken[i].size(); ++f) {
+        const auto& from = a_.function(i, f);
+        const auto found = after.find(from.name);
+        if (a_.taken[i][f] || found == after.end()) continue;
+        for (const std::size_t g : found->second) {
+          const auto& to = b_.function(j, g);
+          if (b_.taken[j][g] || from.isKernel != to.isKernel || (sameCode && from.code != to.code)) continue;
+          take(i, f, j, g);
+          break;
+        }
+      }
+  }
+
   void functions(std::size_t i, std::size_t j) {
     if (!a_.unit(i).error.empty() || !b_.unit(j).error.empty()) {
       // Nothing to say of either.
@@ -152,7 +256,8 @@ class Matcher {
       std::fill(b_.taken[j].begin(), b_.taken[j].end(), true);
       return;
     }
-    byFunctionKey(i, j, true, [](const ptxas::FunctionMeasures& f) { return f.name; });
+    givenPairs(places(a_, i), places(b_, j));
+    sameNames(i, j);
     if (!hasLeftOvers(a_, i) || !hasLeftOvers(b_, j)) return;
     byFunctionKey(i, j, true, nameOf);
     byFunctionKey(i, j, false, [](const ptxas::FunctionMeasures& f) { return withoutParameters(nameOf(f)); });
@@ -196,10 +301,17 @@ class Matcher {
   }
 
   Half a_, b_;
+  const MatchOptions& options_;
+  std::vector<bool> isIdle_;  // of each pair that was given
   Matching out_;
 };
 
 }  // namespace
+
+std::string_view name(PairedBy by) {
+  constexpr std::string_view kNames[] = {"name", "given", "similarity"};
+  return kNames[static_cast<std::size_t>(by)];
+}
 
 std::string withoutParameters(const std::string& name) {
   std::string out = name;
@@ -226,6 +338,8 @@ std::string withoutParameters(const std::string& name) {
   return out;
 }
 
-Matching match(const Side& before, const Side& after) { return Matcher(before, after).run(); }
+Matching match(const Side& before, const Side& after, const MatchOptions& options) {
+  return Matcher(before, after, options).run();
+}
 
 }  // namespace ptxopt::diff

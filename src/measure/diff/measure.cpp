@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <unordered_map>
 
+#include "diff/built.h"
 #include "ptxas/choose.h"
 #include "ptxas/cubin.h"
 #include "support/parallel.h"
@@ -25,9 +28,25 @@ struct Survey {
 };
 
 bool textOf(const Source& source, std::string& text, std::string& error) {
+  error = source.error;
+  if (!error.empty()) return false;
+  if (source.module) {
+    auto contents = container::contentsOf(*source.module);
+    if (const auto* wrong = std::get_if<container::Broken>(&contents)) {
+      error = wrong->message;
+      return false;
+    }
+    text = std::get<std::string>(std::move(contents));
+    return true;
+  }
   if (!source.text) return readBytes(source.path, text, error);
   text = *source.text;
   return true;
+}
+
+// Which module of a built file an error is of.
+void nameModule(const Source& source, std::string& error) {
+  if (source.module && !error.empty()) error = container::nameOf(*source.module) + ": " + error;
 }
 
 Survey survey(const Source& source, bool keepsCode) {
@@ -35,8 +54,12 @@ Survey survey(const Source& source, bool keepsCode) {
   result.source = &source;
   result.unit.file = source.file;
   std::string text;
-  if (!textOf(source, text, result.unit.error)) return result;
-  if (!ptxas::isElf(text)) {
+  if (!textOf(source, text, result.unit.error)) {
+    if (source.module) result.unit.measures.architecture = fmt::format("sm_{}", source.module->entry.architecture);
+    nameModule(source, result.unit.error);
+    return result;
+  }
+  if (source.module ? source.module->entry.isPtx() : !ptxas::isElf(text)) {
     result.isPtx = true;
     result.needed = ptxas::versionNeededBy(text);
     result.target = targetWords(text);
@@ -47,10 +70,34 @@ Survey survey(const Source& source, bool keepsCode) {
     result.unit.error = "not a cubin that can be read: " + wrong->message;
   else
     result.unit.measures = std::get<ptxas::Measures>(std::move(read));
+  nameModule(source, result.unit.error);
   result.version = ptxas::ptxasVersionOfCubin(text);
   if (keepsCode) result.unit.cubin = std::move(text);
   return result;
 }
+
+// Modules of machine code of one side: those that the other side has too, byte by byte, are not measured again.
+class KnownModules {
+ public:
+  explicit KnownModules(std::span<const Survey> surveys) {
+    for (const Survey& s : surveys)
+      if (s.source->module && !s.isPtx && s.unit.error.empty()) known_.emplace(s.source->module->entry.stored, &s);
+  }
+  std::optional<Survey> find(const Source& source) const {
+    if (!source.module || known_.empty()) return std::nullopt;
+    const container::FatEntry& entry = source.module->entry;
+    const auto it = known_.find(entry.stored);
+    if (it == known_.end() || it->second->source->module->entry.flags != entry.flags || entry.isPtx())
+      return std::nullopt;
+    Survey same = *it->second;
+    same.source = &source;
+    same.unit.file = source.file;
+    return same;
+  }
+
+ private:
+  std::unordered_map<std::string_view, const Survey*> known_;
+};
 
 bool isWanted(const MeasureOptions& options, const std::string& architecture) {
   return options.architectures.empty() || std::find(options.architectures.begin(), options.architectures.end(),
@@ -61,7 +108,7 @@ bool isWanted(const MeasureOptions& options, const std::string& architecture) {
 std::vector<std::string> fixedArchitectures(const std::string& file, const Side& other) {
   std::set<std::string> same, alike, all;
   for (const Unit& unit : other.units) {
-    if (!unit.error.empty()) continue;
+    if (!unit.error.empty() || unit.measures.functions.empty()) continue;
     const std::string& architecture = unit.measures.architecture;
     all.insert(architecture);
     if (unit.file == file) same.insert(architecture);
@@ -72,7 +119,8 @@ std::vector<std::string> fixedArchitectures(const std::string& file, const Side&
 }
 
 // A unit for each architecture, yet without figures.
-void plan(Survey& s, Side& side, const Collected* other, bool otherHasPtx, const MeasureOptions& options) {
+void plan(Survey& s, const Superseded& superseded, Side& side, const Collected* other, bool otherHasPtx,
+          const MeasureOptions& options) {
   const std::string target = s.target.empty() ? std::string() : s.target.front();
   const std::string own = ptxas::architectureToAssemble(target);
   std::vector<std::string> wanted = options.architectures;
@@ -83,13 +131,20 @@ void plan(Survey& s, Side& side, const Collected* other, bool otherHasPtx, const
                                     [&](const Unit& unit) { return stemOf(unit.file) == stemOf(s.source->file); }))
       wanted.clear();
   }
-  if (wanted.empty()) wanted = {own};
+  // PTX of a built file is there for what its machine code is not for.
+  const bool isModule = s.source->module.has_value();
+  if (wanted.empty() ||
+      (isModule && otherHasPtx && options.architectures.empty() && std::ranges::find(wanted, own) == wanted.end()))
+    wanted.push_back(own);
   for (const std::string& architecture : wanted)
-    if (target::runsOn(target, architecture))
+    if (superseded.contains(*s.source, architecture)) {
+      continue;
+    } else if (target::runsOn(target, architecture)) {
       s.architectures.push_back(architecture);
-    else
-      side.notes.push_back(
-          fmt::format("'{}' is for {}: not assembled for {}", s.source->file, target, architecture));
+    } else if (!isModule || !options.architectures.empty()) {
+      std::string note = fmt::format("'{}' is for {}: not assembled for {}", s.source->file, target, architecture);
+      if (std::ranges::find(side.notes, note) == side.notes.end()) side.notes.push_back(std::move(note));
+    }
 }
 
 struct Job {
@@ -101,7 +156,11 @@ struct Job {
 };
 
 // Chooses the ptxas of each job. Returns a note where that is not simply the first.
-std::string choosePrograms(std::vector<Job>& jobs, const MeasureOptions& options) {
+std::string choosePrograms(std::vector<Job>& all, const MeasureOptions& options) {
+  const auto end = std::stable_partition(all.begin(), all.end(),
+                                         [&](const Job& job) { return options.against.empty() || job.side == 0; });
+  std::for_each(end, all.end(), [&](Job& job) { job.program = options.against; });
+  const std::span<Job> jobs(all.begin(), end);
   if (options.candidates.all.empty() || jobs.empty()) {
     for (Job& job : jobs) job.program = options.ptxas.program;
     return {};
@@ -130,6 +189,7 @@ void run(Job& job, const MeasureOptions& options) {
   ptxas::Assembly assembly = ptxas::assemble(text, job.architecture, settings);
   if (!assembly) {
     job.unit.error = assembly.error;
+    nameModule(*job.of->source, job.unit.error);
     return;
   }
   job.unit.measures = std::move(assembly.measures);
@@ -139,23 +199,37 @@ void run(Job& job, const MeasureOptions& options) {
 }  // namespace
 
 bool needsPtxas(std::span<const Collected> sides) {
-  for (const Collected& collected : sides)
+  for (const Collected& collected : sides) {
+    const Superseded superseded(collected.sources);
     for (const Source& source : collected.sources) {
+      if (source.module && source.module->entry.isPtx() && !superseded.contains(source)) return true;
+      if (source.module) continue;
       std::string text, ignored;
       if (textOf(source, text, ignored) && !ptxas::isElf(text)) return true;
     }
+  }
   return false;
 }
 
 void measure(std::span<Collected> sides, const MeasureOptions& options) {
   std::vector<std::vector<Survey>> surveys(sides.size());
+  std::vector<Superseded> superseded;
   for (std::size_t i = 0; i < sides.size(); ++i) {
+    superseded.emplace_back(sides[i].sources);
+    std::erase_if(sides[i].sources, [&](const Source& source) {
+      return source.module && !source.module->entry.isPtx() && superseded[i].contains(source);
+    });
     surveys[i].resize(sides[i].sources.size());
-    inParallel(options.jobs, surveys[i].size(),
-               [&](std::size_t n) { surveys[i][n] = survey(sides[i].sources[n], options.keepsCode); });
+    const KnownModules known(i == 0 ? std::span<const Survey>() : surveys[0]);
+    inParallel(options.jobs, surveys[i].size(), [&](std::size_t n) {
+      const Source& source = sides[i].sources[n];
+      surveys[i][n] = known.find(source).value_or(Survey());
+      if (surveys[i][n].source == nullptr) surveys[i][n] = survey(source, options.keepsCode);
+    });
+  }
+  for (std::size_t i = 0; i < sides.size(); ++i)
     for (Survey& s : surveys[i])
       if (!s.isPtx) sides[i].side.units.push_back(std::move(s.unit));
-  }
   const auto hasPtx = [](const std::vector<Survey>& all) {
     return std::any_of(all.begin(), all.end(), [](const Survey& s) { return s.isPtx; });
   };
@@ -165,7 +239,8 @@ void measure(std::span<Collected> sides, const MeasureOptions& options) {
     const bool hasOther = sides.size() == 2;
     for (Survey& s : surveys[i]) {
       if (!s.isPtx) continue;
-      plan(s, sides[i].side, hasOther ? &sides[1 - i] : nullptr, hasOther && hasPtx(surveys[1 - i]), options);
+      plan(s, superseded[i], sides[i].side, hasOther ? &sides[1 - i] : nullptr, hasOther && hasPtx(surveys[1 - i]),
+           options);
       for (const std::string& architecture : s.architectures) jobs.push_back({i, &s, architecture, {}, {}});
     }
   }
@@ -192,6 +267,7 @@ void measure(std::span<Collected> sides, const MeasureOptions& options) {
     std::erase_if(side.units, [&](const Unit& unit) {
       return unit.error.empty() && !isWanted(options, unit.measures.architecture);
     });
+    mergeUnits(side.units);
     side.sortUnits();
   }
 }

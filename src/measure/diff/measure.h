@@ -23,6 +23,7 @@ namespace ptxopt::diff {
 struct MeasureOptions {
   ptxas::PtxasSettings ptxas;              // its program is chosen among the candidates, if there are any
   ptxas::PtxasCandidates candidates;       // best first
+  std::string against;                     // the ptxas of the second side; empty: that of the first
   std::vector<std::string> architectures;  // "sm_80"; empty: as said above. Others are dropped on all sides.
   bool keepsCode = false;                  // Unit::cubin is wanted: nothing comes from the cache then
   unsigned jobs = 1;                       // runs of ptxas at a time

@@ -64,7 +64,8 @@ std::vector<std::string> displayNames(const std::vector<Row>& rows, const NameOp
     if (!row.isKernel) names[i] += " (device function)";
     const std::string old = row.oldName.empty() ? std::string() : fullName(row.oldName, options);
     if (!old.empty() && old != fullName(row.name, options))
-      names[i] += fmt::format(" (was {})", shortName(old, options.width));
+      names[i] += fmt::format(" (was {}{})", shortName(old, options.width),
+                              row.pairedBy == PairedBy::Similarity ? ", by similarity" : "");
   }
   return names;
 }

@@ -56,10 +56,20 @@ class CubinReader {
 
   std::variant<Measures, CubinError> read() {
     if (std::optional<CubinError> error = open()) return *std::move(error);
-    measures_.architecture = fmt::format("sm_{}", target_.number());
-    if (const Section* info = find(kToolInfo)) setVariant(info->bytes);
+    setArchitecture();
     addFunctions();
     return std::move(measures_);
+  }
+
+  std::variant<CubinNames, CubinError> readNames() {
+    if (std::optional<CubinError> error = open()) return *std::move(error);
+    setArchitecture();
+    CubinNames names{measures_.architecture, {}};
+    forEachFunction([&](uint32_t, const GElf_Sym& symbol, const std::string& name, const Section&) {
+      if ((symbol.st_other & kEntry) != 0) names.kernels.push_back(name);
+    });
+    std::sort(names.kernels.begin(), names.kernels.end());
+    return names;
   }
 
   std::variant<CubinCode, CubinError> readCode() {
@@ -87,6 +97,11 @@ class CubinReader {
                                                                            : header.e_flags & 0xff);
     if (!readSections()) return broken();
     return std::nullopt;
+  }
+
+  void setArchitecture() {
+    measures_.architecture = fmt::format("sm_{}", target_.number());
+    if (const Section* info = find(kToolInfo)) setVariant(info->bytes);
   }
 
   // The number of the architecture stands in the header, the letter after it only in the command line of ptxas.
@@ -294,6 +309,10 @@ std::string ptxasVersionOfCubin(std::string_view bytes) {
 
 std::variant<Measures, CubinError> readCubin(std::string_view bytes, const LaunchSizes& launches) {
   return CubinReader(bytes, &launches).read();
+}
+
+std::variant<CubinNames, CubinError> readCubinNames(std::string_view bytes) {
+  return CubinReader(bytes).readNames();
 }
 
 std::variant<CubinCode, CubinError> readCubinCode(std::string_view bytes) { return CubinReader(bytes).readCode(); }

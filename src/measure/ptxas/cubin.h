@@ -29,6 +29,13 @@ using LaunchSizes = std::map<std::string, LaunchSize, std::less<>>;
 
 std::variant<Measures, CubinError> readCubin(std::string_view bytes, const LaunchSizes& launches = {});
 
+// What a cubin is of, without figures: it is not decoded.
+struct CubinNames {
+  std::string architecture;          // "sm_90a"
+  std::vector<std::string> kernels;  // by name, in order
+};
+std::variant<CubinNames, CubinError> readCubinNames(std::string_view bytes);
+
 // The machine code of a function that has a section of its own.
 struct FunctionCode {
   std::string name;

@@ -133,7 +133,8 @@ PtxasCandidates ptxasCandidates(const PtxasSearch& search) {
     return found;
   }
   Collector collector(found);
-  if (takeVariables(found, collector)) return found;
+  if (takeVariables(found, collector) && !search.all) return found;
+  if (search.all) found.isExplicit = false;
   for (const PtxasCandidate& own : search.own) collector.add(own.path, own.origin);
   if (search.name != kPlain) addOfToolkits(search.name, found, collector);
   addOfToolkits(kPlain, found, collector);

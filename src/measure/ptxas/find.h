@@ -21,6 +21,7 @@ struct PtxasSearch {
   std::string givenBy = "--ptxas";  // ... which
   std::string name = "ptxas";       // as the client calls it: others of this name come before plain ptxas
   std::vector<PtxasCandidate> own;  // the client's, before any other of the machine
+  bool all = false;                 // a variable does not end the search: an option asks for one among all
 };
 
 struct PtxasCandidates {

@@ -58,6 +58,28 @@ exec {self.ptxas()} "$@\"""")
 
     # ---- which ptxas ----
 
+    def test_two_toolchains(self):
+        """One PTX, two ptxas: by path and by version, with lines for a report."""
+        old = self.limited("old", "8.0", "12.0.1")
+        new = self.fake("packages/nvidia/cuda_nvcc/bin/ptxas", f"""case "$*" in *--version*) echo "Cuda compilation tools, release 12.7, V12.7.1"; exit;; esac
+exec {self.ptxas()} "$@" -maxrregcount=24""")
+        file = self.write("k.ptx", module(kernel("k", 60)))
+        run = self.run("diff", file, "--ptxas", old, "--against-ptxas", new, status=1)
+        for text in ("ptxas V12.0.1 against V12.7.1: of 1 kernel 1 worse, 0 better", "k for sm_80 (k.ptx): spills",
+                     f"{old} -arch=sm_80 -v {file} -o /dev/null", f"{new} -arch=sm_80 -v {file}"):
+            check(text in run.stdout, text, run.stdout)
+        env = self.with_old_and_new() | {"PTXOPT_PYTHON_PACKAGES": str(self.folder / "packages"), "PTXAS": str(old)}
+        found = json.loads(self.run("diff", self.folder, "--ptxas", "12.0.1", "--against-ptxas", "12.7", "--format", "json",
+                                    status=1, env=env).stdout)
+        check((found["before"]["ptxas"], found["after"]["ptxas"]) == ("V12.0.1", "V12.7.1"), found)
+        same = self.run("diff", file, file, "--ptxas", old, "--against-ptxas", old)
+        check("0 worse, 0 better, 1 the same (1 with" in same.stdout and "reproduce" not in same.stdout, same.stdout)
+        none = self.run("diff", file, "--against-ptxas", "99.9", status=2, env=env)
+        check("there is no ptxas 99.9; found: 12.0.1" in none.stderr, none.stderr)
+        check("there is nothing to compare with" in self.run("diff", file, status=2).stderr, "one side")
+        code = self.cubin("k.cubin", PLAIN)
+        check("there is no PTX in" in self.run("diff", code, "--against-ptxas", old, status=2).stderr, "a cubin")
+
     def test_ptxas_that_takes_all(self):
         self.limited("old", "7.0", "11.0.1"), self.limited("new", "8.0", "12.0.1")
         env = self.with_old_and_new()

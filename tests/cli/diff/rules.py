@@ -272,3 +272,22 @@ class Rules(Suite):
         check("cannot write" in run.stderr and not run.stdout, "all or nothing")
         self.run("diff", side, side, "--format", "pdf", status=2)
         self.run("diff", side, status=2)
+
+    # ---- names that changed ----
+
+    def test_pairs(self):
+        """By hand and by similarity, each marked as such; a pair that fits nothing is an error."""
+        before = Side().unit("k.ptx", function("kern_cutlass_t"), function("k1"))
+        after = Side().unit("k.ptx", function("kern_t", registers=40), function("k2"))
+        near = self.diff(before, after)
+        row = near.row("kern_t")
+        check((row["old-name"], row["paired-by"]) == ("kern_cutlass_t", "similarity"), row)
+        check("by similarity" in near.text and "by similarity" in near.markdown, near.text)
+        check(near.change("k1") == "missing" and near.row("k1")["paired-by"] is None, near)
+        apart = self.diff(before, after, "--no-similar", "--pair", "k1=k2")
+        check(apart.change("kern_t") == "new" and apart.row("k2")["paired-by"] == "given", apart)
+        given = self.diff(before, after, "--pair", "kern_cutlass_*=kern_*", "--pair", "k1=k2")
+        check([f["paired-by"] for f in given["functions"]] == ["given"] * 2, given)
+        idle = self.diff(before, after, "--pair", "x*=y*", status=2)
+        check("--pair 'x*=y*' fits no two kernels" in idle.stderr, idle.stderr)
+        check("OLD=NEW" in self.run("diff", "a", "b", "--pair", "x", status=2).stderr, "a pair without =")

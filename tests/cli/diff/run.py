@@ -3,22 +3,24 @@
 
   tests/cli/diff/run.py --tool PATH [NAME...]
 
-Rules are tested on baselines that are made up, and need no ptxas; files.py has what does, verdicts.py both, ci.py the scripts of samples/ci.
+Rules are tested on baselines that are made up, and need no ptxas; files.py and built.py have what does, verdicts.py both, ci.py the scripts
+of samples/ci, recipes.py docs/ci.md.
 What cannot run here is left out, with a message. Every comparison is written in all formats, which must agree; the JSON and
 the baselines must be what schemas/ says, where python3-jsonschema is installed, and the markdown a table to GitHub's
 cmark-gfm, where that is.
 """
 import argparse
-import inspect
 import os
 import sys
 import tempfile
 from pathlib import Path
 
 import support
+from built import Built
 from ci import Ci
 from files import Files
 from page import Page
+from recipes import Recipes
 from rules import Rules
 from verdicts import Verdicts
 
@@ -32,8 +34,8 @@ def main():
     counts = dict(passed=0, failed=0, skipped=0)
     with tempfile.TemporaryDirectory() as base:
         os.environ["PTXOPT_CACHE_DIR"] = str(Path(base) / "cache")
-        for suite in (Rules, Verdicts, Files, Page, Ci):
-            for name, _ in inspect.getmembers(suite, inspect.isfunction):
+        for suite in (Rules, Verdicts, Files, Built, Page, Recipes, Ci):
+            for name in sorted(vars(suite)):  # not those that it inherits
                 if not name.startswith("test_") or (args.names and not any(n in name for n in args.names)):
                     continue
                 folder = Path(base) / name

@@ -111,7 +111,7 @@ class Shells(Checks):
         for line, wanted, unwanted in CASES + JOINED + LISTS:
             self.compare("bash", line, offered(line), wanted, unwanted)
         # Every option of every command that --help-all lists is offered.
-        for command in ["", "run", "verify", "reduce", "report", "tune", "diff", "baseline"]:
+        for command in ["", "run", "verify", "reduce", "report", "tune", "diff", "baseline", "extract"]:
             text = subprocess.run([self.tool, *command.split(), "--help-all" if not command else "--help"],
                                   capture_output=True, text=True, timeout=60, check=True).stdout
             names = set(re.findall(r"^ {2,6}(?:-\w, )?(--[\w-]+)", text, re.M))

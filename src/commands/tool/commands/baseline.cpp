@@ -86,8 +86,9 @@ std::string summaryOf(const diff::Side& side) {
 int baselineCommand(int argc, char** argv) {
   CLI::App app(
       "ptxopt baseline INPUT... -o BASELINE.json [OPTIONS]\n"
-      "Writes what ptxas makes of the kernels of PTX files, cubins, and folders of them into a file to commit, "
-      "for\n"
+      "Writes what ptxas makes of the kernels of PTX files, cubins, built files, and folders of them into a file "
+      "to "
+      "commit, for\n"
       "ptxopt diff BASELINE.json INPUT. It has no dates and no paths but relative ones, and a line for each "
       "kernel.\n"
       "With --ratchet OLD.json figures only get better: of the measures that --fail-on names, the better one of "
@@ -104,7 +105,7 @@ int baselineCommand(int argc, char** argv) {
   bool isAppended = false;
   PtxasLine ptxas;
   LimitLine limits;
-  app.add_option("INPUT", inputs, "PTX files, cubins, folders")->required();
+  app.add_option("INPUT", inputs, "PTX files, cubins, built files, folders")->required();
   app.add_option("-o,--output", output, "where the baseline goes; - is standard output")
       ->type_name("FILE")
       ->required();
@@ -128,7 +129,8 @@ int baselineCommand(int argc, char** argv) {
   if (!bounds) return fail(Status::Usage, error);
   std::string history;
   if (isAppended && !readOldHistory(output, history, error)) return fail(Status::Usage, error);
-  const diff::MeasureOptions options = ptxas.options();
+  diff::MeasureOptions options;
+  if (!ptxas.options(options, error)) return fail(Status::Usage, error);
   // The old baseline is a side too, as it says which architectures there are.
   std::array<diff::Collected, 2> sides;
   diff::Collected &before = sides[0], &now = sides[1];
@@ -137,6 +139,7 @@ int baselineCommand(int argc, char** argv) {
   for (const std::string& file : limits.files)
     if (error = whyOneFile({{"limits", file}}, {{"output", output}}); !error.empty())
       return fail(Status::Usage, error);
+  if (!ptxas.keep(now, error)) return fail(Status::Usage, error);
   for (const diff::Source& source : now.sources)
     if (error = whyOneFile({{"input", source.path}}, {{"output", output}}); !error.empty())
       return fail(Status::Usage, error);

@@ -7,11 +7,13 @@
 #include <array>
 
 #include "diff/baseline.h"
+#include "diff/built.h"
 #include "diff/collect.h"
 #include "diff/output.h"
 #include "diff/show_code.h"
 #include "tool/commands/diff_output.h"
 #include "tool/commands/diff_page.h"
+#include "tool/commands/diff_toolchains.h"
 #include "tool/commands/subcommands.h"
 #include "tool/files.h"
 #include "tool/options/number_checks.h"
@@ -38,10 +40,13 @@ struct DiffLine {
   std::vector<std::string> codes;  // by row, likewise
   std::vector<std::string> history;
   std::vector<diff::Side> versions;  // of `history`
+  std::vector<std::string> pairs;
+  bool noSimilar = false;
+  std::string against;
 };
 
 std::string render(const diff::Result& result, const DiffLine& line, const std::string& format, const CLI::App& app,
-                   bool isScreen) {
+                   bool isScreen, const std::string& toolchains) {
   if (format == "json") return writeJson(result);
   if (format == "junit") return writeJunit(result);
   if (format == "html") return diffPage(result, line.codes, line.versions);
@@ -50,13 +55,14 @@ std::string render(const diff::Result& result, const DiffLine& line, const std::
   options.columns = line.columns;
   options.mangled = line.mangled;
   options.nameWidth = app.get_option("--name-width")->count() != 0 ? line.nameWidth : format == "text" ? 40 : 100;
-  if (format == "markdown") return diffMarkdown(result, options);
+  if (format == "markdown")
+    return diffMarkdown(result, options) + (toolchains.empty() ? "" : "\n```\n" + toolchains + "```\n");
   options.code = line.code;
   options.colours = isScreen && hasColours(stdout);
   options.width = isScreen ? terminalWidth(stdout, kTextWidth) : kTextWidth;
   // Who says how long names are has them so.
   options.tableWidth = app.get_option("--name-width")->count() != 0 ? 0 : options.width;
-  return diffText(result, options);
+  return diffText(result, options) + (toolchains.empty() ? "" : "\n" + toolchains);
 }
 
 }  // namespace
@@ -64,11 +70,12 @@ std::string render(const diff::Result& result, const DiffLine& line, const std::
 int diffCommand(int argc, char** argv) {
   CLI::App app(
       "ptxopt diff A [B] [OPTIONS]\n"
+      "ptxopt diff A --ptxas PROGRAM --against-ptxas PROGRAM [OPTIONS]\n"
       "Compares what ptxas makes of two sets of kernels: registers, spills, stack, machine instructions, resident "
       "warps, modelled cycles.\n"
-      "A and B are PTX files, cubins, folders of them (matched by relative path and kernel name), or baselines "
-      "that "
-      "ptxopt baseline wrote.\n"
+      "A and B are PTX files, cubins, built files (programs, libraries, objects, fat binaries), folders of them "
+      "(matched by "
+      "relative path and kernel name), or baselines that ptxopt baseline wrote.\n"
       "Exit codes: 0 no regression, 1 a regression or a limit that is not kept, 2 something could not be compared "
       "(or usage, or I/O), 4 "
       "internal "
@@ -82,11 +89,14 @@ int diffCommand(int argc, char** argv) {
       "      --markdown comment.md --junit report.xml\n"
       "  ptxopt diff build/ --limit 'spills<=0' --limit 'attention*:registers<=128'\n"
       "  ptxopt diff old/ new/ --fail-on regs            # on register counts alone\n"
-      "  ptxopt diff old/ new/ --arch sm_80,sm_90");
+      "  ptxopt diff old/ new/ --arch sm_80,sm_90\n"
+      "  ptxopt diff kernels/ --ptxas 12.9 --against-ptxas 13.0    # two toolchains");
   DiffLine line;
   std::string columns;
   app.add_option("A", line.paths[0], "what there was; - is standard input")->required();
-  app.add_option("B", line.paths[1], "what there is now; without it the limits of A are checked");
+  app.add_option(
+      "B", line.paths[1],
+      "what there is now; without it the limits of A are checked, or with --against-ptxas two ptxas compared");
   addFailOn(app, line.failOn);
   line.limits.addTo(app);
   app.add_option("--format", line.format, "text, markdown, json, junit or html [text]")
@@ -112,14 +122,34 @@ int diffCommand(int argc, char** argv) {
       ->type_name("FIGURE,...");
   app.add_flag("--show-code", line.showCode,
                "also the machine code of both sides where it differs, aligned; in text and html");
+  app.add_option(
+         "--pair", line.pairs,
+         "compare the kernel OLD of A with NEW of B, mangled or as the source has them; * is any text, and the "
+         "same in both; several times for several")
+      ->type_name("OLD=NEW")
+      ->allow_extra_args(false);
+  app.add_flag("--no-similar", line.noSimilar, "do not pair kernels because their names are similar");
   line.ptxas.addTo(app);
+  app.add_option("--against-ptxas", line.against,
+                 "compare what two ptxas make of the PTX of A: --ptxas before, this after; a program, or a version "
+                 "such as 13.0")
+      ->type_name("PROGRAM")
+      ->group("How PTX is assembled");
   int exitCode = 0;
   if (!parseArguments(app, argc, argv, exitCode)) return exitCode;
 
   std::string error;
   const auto failOn = failOnOf(app, line.failOn, error);
   if (!failOn) return fail(Status::Usage, error);
-  diff::MeasureOptions options = line.ptxas.options();
+  diff::MatchOptions pairing{{}, !line.noSimilar};
+  for (const std::string& text : line.pairs) {
+    auto rule = diff::parsePair(text, error);
+    if (!rule) return fail(Status::Usage, error);
+    pairing.pairs.push_back(*std::move(rule));
+  }
+  diff::MeasureOptions options;
+  if (!line.ptxas.options(options, error) || !programOf(line.against, error)) return fail(Status::Usage, error);
+  options.against = line.against;
   options.keepsCode = line.showCode;
   if (app.get_option("--columns")->count() != 0) {
     const auto wanted = parseColumns(columns, error);
@@ -128,6 +158,8 @@ int diffCommand(int argc, char** argv) {
   }
   const auto bounds = line.limits.bounds(error);
   if (!bounds) return fail(Status::Usage, error);
+  const bool twoToolchains = !line.against.empty();
+  if (twoToolchains && line.paths[1].empty()) line.paths[1] = line.paths[0];
   const bool isOneSide = line.paths[1].empty();
   if (isOneSide && !line.limits.isGiven())
     return fail(Status::Usage, "there is nothing to compare with, and no --limit to check");
@@ -135,7 +167,15 @@ int diffCommand(int argc, char** argv) {
     return fail(Status::Usage, "--fail-on and --show-code are of two sides");
   std::vector<diff::Collected> sides(isOneSide ? 1 : 2);
   for (std::size_t i = 0; i < sides.size(); ++i)
-    if (!collect(line.paths[i], sides[i], error)) return fail(Status::Usage, error);
+    if (i == 1 && line.paths[1] == line.paths[0])
+      sides[1] = sides[0];  // standard input is there once
+    else if (!collect(line.paths[i], sides[i], error))
+      return fail(Status::Usage, error);
+  for (diff::Collected& side : sides) {
+    if (!line.ptxas.keep(side, error)) return fail(Status::Usage, error);
+    if (twoToolchains && (side.isBaseline || !diff::keepOnly(side.sources, true)))
+      return fail(Status::Usage, fmt::format("there is no PTX in '{}' for --against-ptxas", side.side.name));
+  }
   const bool isHtml = line.format == "html" || !line.html.empty();
   if (!line.history.empty() && !isHtml) return fail(Status::Usage, "--history is for --html and --format html");
   for (const std::string& path : line.history) {
@@ -158,9 +198,10 @@ int diffCommand(int argc, char** argv) {
   if (!error.empty()) return fail(Status::Usage, error);
   if (error = whyNoPtxas(sides, options); !error.empty()) return fail(Status::Usage, error);
   measure(sides, options);
+  const Toolchains toolchains{options.ptxas.program, options.against, options.ptxas.arguments, line.paths[1]};
   const diff::Result result =
       isOneSide ? checkSide(sides[0].side, options.architectures, *bounds)
-                : compareSides(sides[0].side, sides[1].side, *failOn, options.architectures, *bounds);
+                : compareSides(sides[0].side, sides[1].side, *failOn, options.architectures, *bounds, pairing);
 
   if (line.showCode) line.code = showCode(result, sides[0].side, sides[1].side);
   if (line.showCode && isHtml) line.codes = codeOfRows(result, sides[0].side, sides[1].side);
@@ -174,7 +215,8 @@ int diffCommand(int argc, char** argv) {
   std::vector<OutputFile> files;
   const auto add = [&](const std::string& path, const std::string& format) {
     if (path.empty()) return;
-    texts.push_back(render(result, line, format, app, path == "-"));
+    texts.push_back(render(result, line, format, app, path == "-",
+                           twoToolchains ? toolchainSummary(result, toolchains, line.mangled) : ""));
     files.push_back({path, {}});
   };
   add(line.output, line.format);

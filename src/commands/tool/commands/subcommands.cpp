@@ -21,6 +21,8 @@ constexpr Subcommand kSubcommands[] = {
     {"report", "show the register pressure of kernels in a page for the browser", reportCommand},
     {"diff", "compare what ptxas makes of two sets of kernels, for CI", diffCommand},
     {"baseline", "write what ptxas makes of kernels into a file, to compare with later", baselineCommand},
+    {"extract", "write the PTX and the machine code of programs and libraries as files, and put them back",
+     extractCommand},
     {"as", "be ptxas, with the PTX optimized in between; so is ptxopt under the names ptxas and ptxopt-ptxas",
      asCommand, true},
     {"nvcc", "be nvcc, with the PTX optimized before ptxas", nvccCommand, true},

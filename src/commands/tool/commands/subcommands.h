@@ -39,6 +39,7 @@ int replayCommand(int argc, char** argv);
 int reportCommand(int argc, char** argv);
 int diffCommand(int argc, char** argv);
 int baselineCommand(int argc, char** argv);
+int extractCommand(int argc, char** argv);
 int tuneCommand(int argc, char** argv);
 int timeCommand(int argc, char** argv);
 int asCommand(int argc, char** argv);

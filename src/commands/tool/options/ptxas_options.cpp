@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <thread>
 
+#include "diff/built.h"
 #include "diff/collect.h"
+#include "ptxas/find_version.h"
 #include "tool/options/architecture_option.h"
 #include "tool/options/environment.h"
 #include "tool/options/number_checks.h"
@@ -22,7 +24,12 @@ void PtxasLine::addTo(CLI::App& app) {
   addArchitectures(app, architectures,
                    "for these, one after the other, instead of each file's .target; cubins for others are left out")
       ->group(kPtxas);
-  app.add_option("--ptxas", program, "the ptxas to ask [$PTXOPT_PTXAS, of PATH, or of the CUDA toolkit]")
+  app.add_option("--only", only, "ptx or machine-code: the other is left out, of built files and folders [both]")
+      ->check(CLI::IsMember({"ptx", "machine-code"}))
+      ->type_name("KIND")
+      ->group(kPtxas);
+  app.add_option("--ptxas", program,
+                 "the ptxas to ask, or its version, such as 12.9 [$PTXOPT_PTXAS, of PATH, or of the CUDA toolkit]")
       ->type_name("PROGRAM")
       ->group(kPtxas);
   app.add_option("--ptxas-timeout", timeout, "give up on a file after so long [600]")
@@ -39,11 +46,24 @@ void PtxasLine::addTo(CLI::App& app) {
       ->group(kPtxas);
 }
 
-diff::MeasureOptions PtxasLine::options() const {
-  diff::MeasureOptions options;
-  options.ptxas.program = findPtxasAloud(program);
+bool PtxasLine::keep(diff::Collected& side, std::string& error) const {
+  if (only.empty() || side.isBaseline || diff::keepOnly(side.sources, only == "ptx")) return true;
+  error = fmt::format("there is no {} in '{}'", only == "ptx" ? "PTX" : "machine code", side.side.name);
+  return false;
+}
+
+bool programOf(std::string& word, std::string& error) {
+  if (!ptxas::isPtxasVersion(word)) return true;
+  word = ptxas::ptxasOfVersion(word, error);
+  return !word.empty();
+}
+
+bool PtxasLine::options(diff::MeasureOptions& options, std::string& error) const {
+  std::string given = program;
+  if (!programOf(given, error)) return false;
+  options.ptxas.program = findPtxasAloud(given);
   ptxas::PtxasSearch search;
-  search.given = program;
+  search.given = given;
   options.candidates = ptxas::ptxasCandidates(search);
   options.ptxas.arguments = arguments;
   options.ptxas.timeoutSeconds = timeout;
@@ -53,7 +73,7 @@ diff::MeasureOptions PtxasLine::options() const {
   options.architectures.erase(std::unique(options.architectures.begin(), options.architectures.end()),
                               options.architectures.end());
   options.jobs = jobs != 0 ? jobs : std::max(std::thread::hardware_concurrency(), 1u);
-  return options;
+  return true;
 }
 
 std::string whyNoPtxas(std::span<const diff::Collected> sides, const diff::MeasureOptions& options) {

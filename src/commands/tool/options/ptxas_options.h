@@ -17,15 +17,21 @@ class App;
 namespace ptxopt::tool {
 
 struct PtxasLine {
-  std::string program;
+  std::string program, only;
   std::vector<std::string> arguments, architectures;
   double timeout = 600;
   unsigned jobs = 0;
 
   void addTo(CLI::App& app);
-  // With the program that was found; it may be empty.
-  diff::MeasureOptions options() const;
+  // With the program that was found; it may be empty. False, with the reason in `error`, where a version that was asked for
+  // is not there.
+  bool options(diff::MeasureOptions& options, std::string& error) const;
+  // Drops what --only leaves out. False, with the reason in `error`, where nothing is left.
+  bool keep(diff::Collected& side, std::string& error) const;
 };
+
+// A version instead of a program is looked for. False, with the reason in `error`, where there is none.
+bool programOf(std::string& word, std::string& error);
 
 // Why PTX cannot be measured; empty where it can, or where there is none.
 std::string whyNoPtxas(std::span<const diff::Collected> sides, const diff::MeasureOptions& options);

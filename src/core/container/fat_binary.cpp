@@ -1,0 +1,155 @@
+#include "container/fat_binary.h"
+
+#include <fmt/format.h>
+#include <lz4.h>
+#include <lz4hc.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace ptxopt::container {
+namespace {
+
+constexpr uint64_t kIsLz4 = 0x2000, kIsZstd = 0x8000;
+constexpr uint64_t kMostUnpacked = uint64_t{1} << 32;
+constexpr uint64_t kMostTimes = 1 << 16;  // that an entry grows by: zstd's best is less than that
+constexpr uint16_t kKindPtx = 1, kKindElf = 2;
+constexpr std::size_t kAlignment = 8;
+
+struct ContainerHeader {
+  uint32_t magic;
+  uint16_t version, headerBytes;
+  uint64_t bytes;  // of the entries
+};
+
+struct EntryHeader {
+  uint16_t kind, version;
+  uint32_t headerBytes;
+  uint64_t bytes;  // to the next entry
+  uint32_t packedBytes, unknown;
+  uint16_t minor, major;
+  uint32_t architecture, nameOffset, nameBytes;
+  uint64_t flags, zero, unpackedBytes;
+};
+static_assert(sizeof(ContainerHeader) == 16 && sizeof(EntryHeader) == 64);
+
+Broken broken(std::string_view what, uint64_t at = 0) { return {fmt::format("the fat binary: {}", what), at}; }
+
+template <class Header>
+Header read(std::string_view bytes) {
+  Header h;
+  std::memcpy(&h, bytes.data(), sizeof h);
+  return h;
+}
+
+FatEntry::Kind kindOf(uint16_t kind) {
+  using enum FatEntry::Kind;
+  return kind == kKindPtx ? Ptx : kind == kKindElf ? MachineCode : Other;
+}
+
+OrBroken<std::string> unpackedBytes(const FatEntry& entry) {
+  std::string text;
+  if (!entry.isPacked()) {
+    text = entry.stored;
+    return text;
+  }
+  if (entry.unpackedSize == 0 || entry.unpackedSize > kMostUnpacked ||
+      entry.unpackedSize / kMostTimes > entry.stored.size())
+    return broken("the size of an entry makes no sense");
+  text.resize(entry.unpackedSize);
+  if ((entry.flags & kIsZstd) != 0) {
+    const std::size_t n = ZSTD_decompress(text.data(), text.size(), entry.stored.data(), entry.stored.size());
+    if (ZSTD_isError(n) != 0) return broken(fmt::format("an entry cannot be unpacked: {}", ZSTD_getErrorName(n)));
+    text.resize(n);
+  } else {
+    const int n = LZ4_decompress_safe(entry.stored.data(), text.data(), static_cast<int>(entry.stored.size()),
+                                      static_cast<int>(text.size()));
+    if (n < 0) return broken("an entry cannot be unpacked");
+    text.resize(static_cast<std::size_t>(n));
+  }
+  return text;
+}
+
+}  // namespace
+
+bool FatEntry::isPacked() const { return (flags & (kIsLz4 | kIsZstd)) != 0; }
+
+OrBroken<uint64_t> fatSize(std::string_view beginning) {
+  if (beginning.size() < sizeof(ContainerHeader)) return broken("it is cut short");
+  const auto h = read<ContainerHeader>(beginning);
+  if (h.magic != kFatMagic) return broken("it does not begin as one");
+  if (h.headerBytes < sizeof h) return broken("its header is too short");
+  if (h.bytes > UINT64_MAX - h.headerBytes) return broken("its size makes no sense");
+  return h.headerBytes + h.bytes;
+}
+
+OrBroken<std::vector<FatEntry>> fatEntries(std::string_view bytes) {
+  const auto size = fatSize(bytes);
+  if (const auto* wrong = std::get_if<Broken>(&size)) return *wrong;
+  if (std::get<uint64_t>(size) > bytes.size())
+    return broken(fmt::format("it has {} bytes, and says that it has {}", bytes.size(), std::get<uint64_t>(size)));
+  bytes = bytes.substr(0, std::get<uint64_t>(size));
+  std::vector<FatEntry> entries;
+  for (uint64_t at = read<ContainerHeader>(bytes).headerBytes; at < bytes.size();) {
+    const std::string_view rest = bytes.substr(at);
+    if (rest.size() < sizeof(EntryHeader)) return broken("an entry is cut short", at);
+    const auto h = read<EntryHeader>(rest);
+    if (h.headerBytes < sizeof h || h.headerBytes > rest.size() || h.bytes > rest.size() - h.headerBytes)
+      return broken("an entry is longer than the whole", at);
+    const uint64_t stored = h.packedBytes != 0 ? h.packedBytes : h.bytes;
+    if (stored > h.bytes) return broken("an entry is longer than its place", at);
+    entries.push_back({kindOf(h.kind), h.architecture, rest.substr(0, h.headerBytes + h.bytes),
+                       rest.substr(h.headerBytes, stored), h.flags, h.unpackedBytes});
+    at += h.headerBytes + h.bytes;
+  }
+  return entries;
+}
+
+OrBroken<std::string> contentsOf(const FatEntry& entry) {
+  auto result = unpackedBytes(entry);
+  if (auto* text = std::get_if<std::string>(&result); text != nullptr && entry.isPtx())
+    while (!text->empty() && text->back() == '\0') text->pop_back();
+  return result;
+}
+
+std::string repacked(const FatEntry& entry, std::string_view contents, bool pack) {
+  auto h = read<EntryHeader>(entry.whole);
+  std::string head(entry.whole.substr(0, h.headerBytes)), body(contents);
+  if (entry.isPtx()) body += '\0';
+  const bool isZstd = (entry.flags & kIsZstd) != 0;
+  h.packedBytes = 0;
+  h.unpackedBytes = 0;
+  h.flags &= ~(kIsLz4 | kIsZstd);
+  if ((pack || entry.isPacked()) && body.size() <= LZ4_MAX_INPUT_SIZE) {
+    std::string packed(isZstd ? ZSTD_compressBound(body.size())
+                              : static_cast<std::size_t>(LZ4_compressBound(static_cast<int>(body.size()))),
+                       '\0');
+    const std::size_t n =
+        isZstd ? ZSTD_compress(packed.data(), packed.size(), body.data(), body.size(), ZSTD_maxCLevel())
+               : static_cast<std::size_t>(LZ4_compress_HC(body.data(), packed.data(), static_cast<int>(body.size()),
+                                                          static_cast<int>(packed.size()), LZ4HC_CLEVEL_MAX));
+    if (n != 0 && ZSTD_isError(n) == 0) {
+      packed.resize(n);
+      h.packedBytes = static_cast<uint32_t>(n);
+      h.unpackedBytes = body.size();
+      h.flags |= isZstd ? kIsZstd : kIsLz4;
+      body = std::move(packed);
+    }
+  }
+  body.resize((body.size() + kAlignment - 1) / kAlignment * kAlignment, '\0');
+  h.bytes = body.size();
+  std::memcpy(head.data(), &h, sizeof h);
+  return head + body;
+}
+
+std::string fatOf(std::string_view container, const std::vector<std::string>& entries) {
+  auto h = read<ContainerHeader>(container);
+  std::string out(container.substr(0, h.headerBytes));
+  for (const std::string& entry : entries) out += entry;
+  h.bytes = out.size() - h.headerBytes;
+  std::memcpy(out.data(), &h, sizeof h);
+  return out;
+}
+
+}  // namespace ptxopt::container

@@ -1,0 +1,101 @@
+#include "diff/built.h"
+
+#include <elf.h>
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+
+#include "target/target.h"
+
+namespace ptxopt::diff {
+
+bool isBuiltFile(const std::string& path, std::string_view beginning) {
+  if (!container::isBuilt(beginning)) return false;
+  if (!beginning.starts_with(ELFMAG)) return true;
+  uint16_t machine = 0;
+  if (beginning.size() >= kBeginning)
+    std::memcpy(&machine, beginning.data() + offsetof(Elf64_Ehdr, e_machine), sizeof machine);
+  return machine != EM_CUDA && !path.ends_with(".cubin");
+}
+
+void addModules(const std::string& file, const std::string& path, const std::shared_ptr<const FileBytes>& bytes,
+                bool ownName, std::vector<Source>& sources) {
+  Source source{file, path, {}, {}, bytes, {}};
+  auto read = container::modulesOf(bytes->view());
+  if (const auto* wrong = std::get_if<container::Broken>(&read)) {
+    source.error = wrong->message;
+    sources.push_back(std::move(source));
+    return;
+  }
+  for (container::Module& module : std::get<0>(read)) {
+    source.file = module.member.empty() ? file : ownName ? module.member : file + "/" + module.member;
+    source.module = std::move(module);
+    sources.push_back(source);
+  }
+}
+
+bool keepOnly(std::vector<Source>& sources, bool ptx) {
+  std::erase_if(sources, [&](const Source& s) {
+    if (!s.error.empty()) return false;
+    if (s.module) return s.module->entry.isPtx() != ptx;
+    const std::string beginning = s.text ? s.text->substr(0, kBeginning) : beginningOf(s.path, kBeginning);
+    return beginning.starts_with(ELFMAG) == ptx;
+  });
+  return !sources.empty();
+}
+
+Superseded::Superseded(std::span<const Source> sources) {
+  for (const Source& source : sources) {
+    if (!source.module || source.module->entry.isPtx()) continue;
+    const container::Module& m = *source.module;
+    if (!m.isRelocatable && !m.isObject) linked_.emplace(source.path, m.entry.architecture);
+    code_.emplace(source.path, m.number, m.entry.architecture);
+  }
+}
+
+bool Superseded::has(const Source& source, unsigned architecture) const {
+  if (!source.module) return false;
+  const container::Module& m = *source.module;
+  if (m.isRelocatable && linked_.contains({source.path, architecture})) return true;
+  return m.entry.isPtx() && code_.contains({source.path, m.number, architecture});
+}
+
+bool Superseded::contains(const Source& source, std::string_view architecture) const {
+  const auto number = target::numberOf(architecture);
+  return number && has(source, static_cast<unsigned>(*number));
+}
+
+bool Superseded::contains(const Source& source) const {
+  return source.module && has(source, source.module->entry.architecture);
+}
+
+void mergeUnits(std::vector<Unit>& units) {
+  const auto key = [](const Unit& u) { return std::tie(u.file, u.measures.architecture); };
+  std::stable_sort(units.begin(), units.end(), [&](const Unit& a, const Unit& b) { return key(a) < key(b); });
+  std::vector<Unit> merged;
+  for (Unit& unit : units) {
+    if (merged.empty() || key(merged.back()) != key(unit)) {
+      merged.push_back(std::move(unit));
+      continue;
+    }
+    Unit& to = merged.back();
+    if (to.error.empty()) to.error = std::move(unit.error);
+    std::ranges::move(unit.measures.functions, std::back_inserter(to.measures.functions));
+  }
+  for (Unit& unit : merged) {
+    auto& functions = unit.measures.functions;
+    if (!unit.error.empty()) functions.clear();
+    std::ranges::stable_sort(functions, {}, &ptxas::FunctionMeasures::name);
+    std::vector<ptxas::FunctionMeasures> kept;
+    for (ptxas::FunctionMeasures& f : functions) {
+      bool isThere = false;
+      for (auto it = kept.rbegin(); it != kept.rend() && it->name == f.name && !isThere; ++it) isThere = *it == f;
+      if (!isThere) kept.push_back(std::move(f));
+    }
+    functions = std::move(kept);
+  }
+  units = std::move(merged);
+}
+
+}  // namespace ptxopt::diff
