@@ -37,7 +37,16 @@ class Reader {
   // Types and fields of PTX that have no field of OpcodeForm.
   Words words(InstrId id) const { return opcodeParts(module_.printedOpcode(f_[id])); }
   bool isUnguarded(InstrId id) const { return !f_[id].is(Instruction::Guarded); }
-  bool isRead(RegId r) const { return !readers_[r.value].empty(); }
+  // Whether anything that stays rests on it: ptxas removes the rest before the fault. In the doubt it does.
+  bool isNeeded(RegId r, int depth = kDead) const {
+    return std::ranges::any_of(readers_[r.value], [&](InstrId id) {
+      const OpcodeForm& form = module_.form(f_[id]);
+      if (depth == 0 || !form.knowsOperands() || form.is(effect::kKeep)) return true;
+      return std::ranges::any_of(f_.operandsOf(f_[id]), [&](const Operand& o) {
+        return o.isRegister() && o.writes() && o.reg() != r && isNeeded(o.reg(), depth - 1);
+      });
+    });
+  }
 
   // Who reads a register or a copy of it: ptxas sees through copies.
   std::vector<InstrId> readers(RegId r, int depth = kCopies) const {
@@ -101,7 +110,7 @@ class Reader {
   }
 
  private:
-  static constexpr int kCopies = 3;  // one after the other
+  static constexpr int kCopies = 3, kDead = 3;  // one after the other
 
   // Of a mov of a whole 32-bit register: which one.
   std::optional<RegId> copied(InstrId id) const {
@@ -140,7 +149,7 @@ unsigned halvesRead(const Reader& reader, RegId r) {
       read |= 1;
     } else if (form.isExactly(Op::Mov, ScalarType::b32) && all.size() == 2 && all[0].size() == 3) {
       for (unsigned half = 0; half < 2; ++half)
-        if (const Operand& o = all[0][half + 1]; o.isRegister() && reader.isRead(o.reg())) read |= 1u << half;
+        if (const Operand& o = all[0][half + 1]; o.isRegister() && reader.isNeeded(o.reg())) read |= 1u << half;
     } else {
       return 3;
     }
