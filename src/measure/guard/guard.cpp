@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <future>
+#include <set>
+#include <utility>
 
 #include "guard/closure.h"
 #include "guard/figures.h"
@@ -36,6 +38,8 @@ class Guard {
                                    ? options_.architecture
                                    : ptxas::architectureToAssemble(done_.result.architecture);
     choosePtxasFor();
+    leaveFaulty();
+    if (!changedAny(done_.result)) return std::move(done_);
     for (const FunctionOutcome& f : done_.result.outcomes)
       if (f.threads != 0 || f.blocks != 0) ptxas_.launches[f.name] = {f.threads, f.blocks};
     figures_.emplace(text_, done_.result.outcomes, done_.guard.architecture, ptxas_, guard_.isWholeCall);
@@ -57,6 +61,30 @@ class Guard {
     done_.guard.why = choice.why();
     for (const ptxas::KnownBadHit& hit : choice.knownBad)
       done_.guard.knownBad.push_back(ptxas::warningOf(hit, choice.release));
+  }
+
+  // Functions that get a known fault of ptxas by their change (known_bad.h) keep their text: what passes write is right, and
+  // still the machine code would be wrong.
+  void leaveFaulty() {
+    if (ptxas_.program.empty() || !ptxas::mayHaveTrigger(done_.result.output)) return;
+    const ptxas::Release release = ptxas::abilitiesOf(ptxas_.program, ptxas_.cache).release;
+    const auto of = [&](std::string_view text) {
+      return ptxas::triggersIn(text, release, done_.guard.architecture);
+    };
+    std::optional<std::vector<ptxas::KnownBadHit>> before;
+    for (bool any = true; std::exchange(any, false);) {
+      for (const ptxas::KnownBadHit& hit : of(done_.result.output)) {
+        if (!before) before = of(text_);
+        const auto isIt = [&](const ptxas::KnownBadHit& b) {
+          return b.row == hit.row && b.function == hit.function;
+        };
+        if (std::ranges::any_of(*before, isIt) || !isLeft_.insert(hit.function).second) continue;
+        options_.leave.push_back(hit.function);
+        done_.guard.kept.push_back({hit.function, "known-bad", std::string(hit.row->name)});
+        any = true;
+      }
+      if (any) done_.result = optimize(text_, options_);
+    }
   }
 
   // Both texts at a time. False when there is nothing to compare.
@@ -358,7 +386,8 @@ class Guard {
   ptxas::PtxasSettings ptxas_;
   std::optional<Figures> figures_;
   std::optional<ptxas::PtxasOutput> outputBefore_;
-  BitVector isTried_;  // functions that were tried again; empty: none
+  std::set<std::string> isLeft_;  // since ptxas has a known fault
+  BitVector isTried_;             // functions that were tried again; empty: none
   GuardedResult done_;
 };
 

@@ -5,6 +5,7 @@
 // it calls, since ptxas may put their code into it. Where a kept function is called by others too, those are compared
 // again, until nothing is worse; in the end there is the input itself.
 // Before that it is tried again, without passes that may be to blame, or with other knobs of them (retry.h), and what is better than the input is taken.
+// A function whose optimized text gets a fault of that ptxas that is known (known_bad.h), and whose original text does not, keeps the latter.
 // What cannot be judged keeps its text as well: everything where ptxas has no answer about the input or refuses the
 // result, else the functions whose code has no figures on one of the sides. A text with functions that no kernel
 // reaches is assembled as relocatable code too, which is what gives these figures.
@@ -57,7 +58,7 @@ inline constexpr std::string_view kNotJudged = "not-judged";
 struct KeptFunction {
   std::string name;
   // "notes", "spills", "cycles", "warps" or "sass" got worse; "called-by" one that did; "missing": has no code any longer; "together":
-  // with what got worse; "refused": by ptxas; kNotJudged: there are no figures.
+  // with what got worse; "known-bad": ptxas makes wrong code of the optimized text; "refused": by ptxas; kNotJudged: there are no figures.
   std::string reason;
   std::string detail;  // "176 -> 180", or the name of the caller
 };

@@ -30,6 +30,7 @@ void addGuardReport(std::string& reportJson, const GuardReport& guard) {
   Json json = {{"mode", name(guard.mode)}, {"asked", guard.asked}};
   if (guard.asked) json["architecture"] = guard.architecture;
   if (!guard.trouble.empty()) json["trouble"] = guard.trouble;
+  if (!guard.knownBad.empty()) json["known_bad"] = guard.knownBad;
   json["kept"] = Json::array();
   for (const KeptFunction& f : guard.kept) {
     Json kept = {{"name", f.name}, {"reason", f.reason}};

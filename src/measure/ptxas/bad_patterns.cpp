@@ -20,24 +20,34 @@ class Reader {
       : module_(module),
         f_(f),
         writers_(f.registers.size()),
-        writes_(f.registers.size()),
-        readers_(f.registers.size()) {
-    for (const InstrId id : f)
-      for (const Operand& o : f.operandsOf(f[id])) {
+        readers_(f.registers.size()),
+        needed_(f.registers.size()) {
+    std::vector<RegId> open;
+    for (const InstrId id : f) {
+      const Instruction& i = f[id];
+      const bool stays = !i.isInstruction() || !form(id).knowsOperands() || form(id).is(effect::kKeep);
+      for (const Operand& o : f.operandsOf(i)) {
         if (!o.isRegister()) continue;
-        if (o.writes()) {
-          writers_[o.payload] = id;
-          ++writes_[o.payload];
-        }
+        if (o.writes()) writers_[o.payload].push_back(id);
         if (o.reads()) readers_[o.payload].push_back(id);
+        if (o.reads() && stays) need(o.reg(), open);
       }
+    }
+    while (!open.empty()) {
+      const RegId r = open.back();
+      open.pop_back();
+      for (const InstrId id : writers_[r.value])
+        for (const Operand& o : f.operandsOf(f[id]))
+          if (o.isRegister() && o.reads()) need(o.reg(), open);
+    }
   }
 
   const OpcodeForm& form(InstrId id) const { return module_.form(f_[id]); }
   // Types and fields of PTX that have no field of OpcodeForm.
   Words words(InstrId id) const { return opcodeParts(module_.printedOpcode(f_[id])); }
   bool isUnguarded(InstrId id) const { return !f_[id].is(Instruction::Guarded); }
-  bool isRead(RegId r) const { return !readers_[r.value].empty(); }
+  // Whether anything that stays rests on it: ptxas removes the rest before the fault.
+  bool isNeeded(RegId r) const { return needed_[r.value]; }
 
   // Who reads a register or a copy of it: ptxas sees through copies.
   std::vector<InstrId> readers(RegId r, int depth = kCopies) const {
@@ -54,8 +64,8 @@ class Reader {
   // The only instruction that writes what the register is a copy of; none: invalid.
   InstrId writer(RegId r) const {
     for (int depth = 0;; ++depth) {
-      if (writes_[r.value] != 1) return {};
-      const InstrId id = writers_[r.value];
+      if (writers_[r.value].size() != 1) return {};
+      const InstrId id = writers_[r.value].front();
       const auto from = copied(id);
       if (!from || depth == kCopies) return id;
       r = *from;
@@ -103,6 +113,12 @@ class Reader {
  private:
   static constexpr int kCopies = 3;  // one after the other
 
+  void need(RegId r, std::vector<RegId>& open) {
+    if (needed_[r.value]) return;
+    needed_[r.value] = true;
+    open.push_back(r);
+  }
+
   // Of a mov of a whole 32-bit register: which one.
   std::optional<RegId> copied(InstrId id) const {
     const OpcodeForm& form = module_.form(f_[id]);
@@ -115,9 +131,8 @@ class Reader {
 
   const Module& module_;
   const Function& f_;
-  std::vector<InstrId> writers_;
-  std::vector<uint32_t> writes_;
-  std::vector<std::vector<InstrId>> readers_;
+  std::vector<std::vector<InstrId>> writers_, readers_;  // by RegId
+  std::vector<bool> needed_;                             // by RegId
 };
 
 bool endsAtTrap(const Module& module, const Function& f, InstrId id) {
@@ -140,7 +155,7 @@ unsigned halvesRead(const Reader& reader, RegId r) {
       read |= 1;
     } else if (form.isExactly(Op::Mov, ScalarType::b32) && all.size() == 2 && all[0].size() == 3) {
       for (unsigned half = 0; half < 2; ++half)
-        if (const Operand& o = all[0][half + 1]; o.isRegister() && reader.isRead(o.reg())) read |= 1u << half;
+        if (const Operand& o = all[0][half + 1]; o.isRegister() && reader.isNeeded(o.reg())) read |= 1u << half;
     } else {
       return 3;
     }

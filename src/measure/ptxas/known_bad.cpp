@@ -65,14 +65,14 @@ bool mayHave(std::string_view text, BadPattern pattern) {
   return may;
 }
 
-KnownBadHit hitOf(const KnownBad& row, const Module& module) {
-  if (hasPattern(row.pattern, module)) return {&row, {}, 0};
+void addHits(const KnownBad& row, const Module& module, std::vector<KnownBadHit>& to) {
+  if (hasPattern(row.pattern, module)) to.push_back({&row, {}, 0});
   for (const Function& f : module.functions) {
     if (!f.hasBody) continue;
     const InstrId id = findPattern(row.pattern, module, f);
-    if (id.valid()) return {&row, std::string(module.text(f.name)), locate(module.source, f[id].sourceBegin).line};
+    if (id.valid())
+      to.push_back({&row, std::string(module.text(f.name)), locate(module.source, f[id].sourceBegin).line});
   }
-  return {};
 }
 
 }  // namespace
@@ -128,8 +128,8 @@ std::vector<const KnownBad*> knownBadOf(const Release& release) {
 std::vector<KnownBadHit> knownBadIn(const Module& module, const Release& release, std::string_view architecture) {
   std::vector<KnownBadHit> hits;
   for (const KnownBad& row : kRows) {
-    if (!concerns(row, release, architecture) || rowOf(row.pattern).kind == PatternKind::Any) continue;
-    if (KnownBadHit hit = hitOf(row, module); hit.row != nullptr) hits.push_back(std::move(hit));
+    if (concerns(row, release, architecture) && rowOf(row.pattern).kind != PatternKind::Any)
+      addHits(row, module, hits);
   }
   return hits;
 }
@@ -151,8 +151,7 @@ std::vector<KnownBadHit> triggersIn(std::string_view text, const Release& releas
   const auto parsed = text::parse(text);
   const auto* module = std::get_if<std::unique_ptr<Module>>(&parsed);
   if (module == nullptr) return hits;
-  for (const KnownBad* row : rows)
-    if (KnownBadHit hit = hitOf(*row, **module); hit.row != nullptr) hits.push_back(std::move(hit));
+  for (const KnownBad* row : rows) addHits(*row, **module, hits);
   return hits;
 }
 

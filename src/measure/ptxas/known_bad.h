@@ -64,13 +64,14 @@ bool concerns(const KnownBad& row, const Release& release);
 bool concerns(const KnownBad& row, const Release& release, std::string_view architecture);
 std::vector<const KnownBad*> knownBadOf(const Release& release);
 
-// A text that has the pattern of a row.
+// A function that has the pattern of a row.
 struct KnownBadHit {
   const KnownBad* row = nullptr;
-  std::string function;  // the first that has it
-  std::size_t line = 0;  // in it; 0: of no one line
+  std::string function;  // empty: the module has it outside of functions
+  std::size_t line = 0;  // the first that has it; 0: of no one line
 };
-// Each row that concerns the release, the architecture and the module, once. Rows without a pattern are not among them.
+// By row, then in the order of the text: the functions that a row concerns for the release and the architecture. Rows without a pattern
+// are not among them.
 std::vector<KnownBadHit> knownBadIn(const Module& module, const Release& release, std::string_view architecture);
 // Whether a word of some trigger stands in the text: otherwise no ptxas has to be asked for its release.
 bool mayHaveTrigger(std::string_view text);

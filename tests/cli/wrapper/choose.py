@@ -112,7 +112,7 @@ class Choose:
         """A release that is known to make wrong code of the file is passed over, where another takes it and does not."""
         faulty = self.folder / "faulty.ptx"
         text = KERNEL.format("8.0").replace("sm_80", "sm_90").replace(".reg .b64", ".reg .b16 %h<3>; .reg .b64")
-        faulty.write_text(text.replace(" ret;", " add.s16x2 %r2, %r1, %r3;\n cvt.u16.u32 %h1, %r2;\n st.global.u16 [%rd1+4], %h1;\n ret;")
+        faulty.write_text(text.replace(" ret;", " mov.u32 %r0, 7;\n add.s16x2 %r2, %r1, %r3;\n cvt.u16.u32 %h1, %r2;\n st.global.u16 [%rd1+4], %h1;\n ret;")
                           .replace("mov.u32 %r1, 1;", "ld.global.u32 %r1, [%rd1];"))
         row, env = "add-16x2-immediate", self.environment(self.old, self.middle, self.new, PTXOPT_OPTIONS="-v")
 
@@ -127,9 +127,22 @@ class Choose:
             got, said = call({**env, **variable}, "-arch=sm_90")
             self.checks.equal(got, list(variable.values())[0], f"{variable}: the user's word")
             self.checks.equal(sum("warning" in line and row in line for line in said.splitlines()), 1, f"{variable}: one warning\n{said}")
-            self.checks.check("'k', line 11: the constant" in said, f"{variable}: the place", said)
+            self.checks.check("'k', line 12: the constant" in said, f"{variable}: the place", said)
         said = call({**env, "PTXOPT_PTXAS": self.new}, "-arch=sm_90")[1]
         self.checks.check("warning" not in said, "a good one: no warning", said)
+        result = run([self.tool, faulty, "-o", self.out], env={**env, "PTXOPT_GUARD": "auto", "PTXOPT_PTXAS": self.old})
+        said = [line for line in result.stderr.decode().splitlines() if row in line]
+        self.checks.check(len(said) == 1 and "warning" in said[0] and said[0].endswith("[guard]"), "the guard warns once", result.stderr.decode())
+        # What is right before and not after: wide-multiply makes max.s32 of max.s64.
+        brings = self.folder / "brings.ptx"
+        brings.write_text(text.replace("%r<4>", "%r<9>").replace("%rd<2>", "%rd<9>").replace("mov.u32 %r1, 1;", "ld.global.u32 %r1, [%rd1];").replace(
+            " ret;", " abs.s32 %r4, %r1;\n min.s32 %r5, %r4, %r3;\n cvt.s64.s32 %rd2, %r5;\n max.s64 %rd3, %rd2, 0;\n"
+                     " cvt.u32.u64 %r6, %rd3;\n st.global.u32 [%rd1+8], %r6;\n ret;"))
+        at125 = fake(self.folder / "at125" / "ptxas", {**OLD, "version": "12.5"})
+        for ptxas, kept in ((at125, True), (self.new, False)):
+            result = run([self.tool, "-v", brings, "-o", self.out], env={**env, "PTXOPT_GUARD": "auto", "PTXOPT_PTXAS": ptxas, "PTXOPT_OPTIONS": "-O2"})
+            said = result.stderr.decode()
+            self.checks.equal("k: kept as it was: known-bad abs-clamp" in said, kept, f"{ptxas}: a change that brings a fault\n{said}")
         if not os.path.exists("/usr/local/cuda/bin/ptxas"):
             got, said = call(self.environment(self.middle, self.old), "-arch=sm_90")
             self.checks.check(got == self.middle and row in said, "none is better: the first, and a warning", said)

@@ -106,6 +106,9 @@ TEST_CASE("known bad: one half of a packed sum with a constant") {
     CHECK(triggers(sum + half, "13.1.115").empty());
     CHECK(triggers(sum + half, "12.9.86", "sm_89").empty());
   }
+  CHECK(triggers(sum + "mov.b32 {%h1, %h2}, %r2;\nadd.s16 %h3, %h2, 1;\nshr.u16 %h4, %h3, 1;\nmul.lo.s16 %h5, %h4, "
+                       "7;\nst.global.u16 [%rd1], %h1;",
+                 "12.9.86") == Names{"add-16x2-immediate"});  // nobody reads %h5
   CHECK(triggers("mov.b32 %r4, 327689;\nmov.b32 %r1, %r4;\nadd.s16x2 %r2, %r3, %r1;\nmov.u32 %r5, %r2;\n"
                  "cvt.u16.u32 %h1, %r5;\nst.global.u16 [%rd1], %h1;",
                  "12.9.86") == Names{"add-16x2-immediate"});
