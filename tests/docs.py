@@ -214,7 +214,13 @@ def rooms_table(_):
                   for room in sorted(in_order(uses), key=group_of.get)])
 
 
+def checks_table(_):
+    return table(("check", "severity", "what it finds"),
+                 [(f"`{name}`", severity.lower(), what) for _, name, severity, what in declared("src/commands/check/checks.def", "PTXOPT_CHECK")])
+
+
 TABLES = {
+    "docs/check.md": {"checks": checks_table},
     "docs/architecture.md": {"rooms": rooms_table},
     "docs/drop-in.md": {"settings": settings_table},
     "docs/passes.md": {"passes": passes_table, "pipeline": pipeline_table, "address-forms": address_forms_table, "loop-forms": loop_forms_table},
