@@ -40,7 +40,7 @@ ALLOWED = {
     "src/execute/exec/trace.cpp": (1, "the trace shows instructions"),
     "src/optimize/passes/coalescing/check.cpp": (1, "a message"),
     "src/commands/check/instructions.cpp": (2, "messages"),
-    "src/commands/check/needs.cpp": (1, "a message"),
+    "src/commands/check/needs.cpp": (2, "messages"),
     "src/commands/report/kernel_data.cpp": (1, "the report counts opcodes as they are spelled"),
     "src/commands/tool/commands/run_list.cpp": (2, "run --list-opcodes prints the table"),
     "src/execute/verify/results.cpp": (1, "an instruction is found again in the other module by a hash of its text"),

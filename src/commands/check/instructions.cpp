@@ -76,30 +76,41 @@ class InstructionChecker {
     if (letter == 'p') wanted = ScalarType::pred;
     if (letter == 'u') wanted = ScalarType::u32;
     if (letter == 'w') wanted = info(form.type).bits == 16 ? ScalarType::u32 : ScalarType::u64;
-    if (takesRegister(wanted, r.type, mayBeWider)) return;
-    add(CheckId::OperandType, fmt::format("'{}' wants a register for .{} where {} is one of .{}", opcode_,
-                                          info(wanted).name, module_.text(r.name), info(r.type).name));
+    if (!takesRegister(wanted, r.type, mayBeWider)) addUnfit(wanted, r);
   }
 
-  // Of a load, a store, or a move. The elements are of one width.
-  void checkVector(const OpcodeForm& form, OperandSpan elements) {
+  // Of a load, a store, or a move. The elements are of one width, where ptxas takes a predicate for 32 bits; one of bits makes
+  // the others fit.
+  void checkVector(const OpcodeForm& form, OperandSpan inside) {
     unsigned bits = 0;
-    for (const Operand& o : elements) {
+    bool hasBits = false;
+    const Register* unfit = nullptr;
+    std::size_t elements = 0;
+    for (std::size_t at = 0; at < inside.size(); at += 1 + inside[at].inside()) {
+      const Operand& o = inside[at];
+      elements += at == 0 || o.join == Join::Comma;
       if (!o.isRegister()) continue;
       const Register& r = f_.registers[o.payload];
-      if (r.lanes != 1) return;
-      if (const unsigned its = info(r.type).bits; bits != 0 && its != bits)
+      if (r.lanes != 1 || o.is(Operand::Compound)) return;
+      const unsigned its = r.type == ScalarType::pred ? 32 : info(r.type).bits;
+      if (bits != 0 && its != bits)
         return add(CheckId::OperandType,
                    fmt::format("the registers of a vector are of different widths: {} has {} bits",
                                module_.text(r.name), its));
-      else
-        bits = its;
+      bits = its;
+      hasBits |= isBitsType(r.type);
+      if (!takesRegister(form.type, r.type, true)) unfit = &r;
     }
     if (form.op == Op::Mov || form.space == StateSpace::Param) return;
-    if (elements.size() != form.vector)
-      add(CheckId::OperandCount, fmt::format("'{}' has {} element{}, not {}", opcode_, form.vector,
-                                             form.vector == 1 ? "" : "s", elements.size()));
-    for (std::size_t n = 0; n < elements.size(); ++n) checkOperand(form, 'T', elements.subspan(n, 1));
+    if (elements != form.vector)
+      return add(CheckId::OperandCount, fmt::format("'{}' has {} element{}, not {}", opcode_, form.vector,
+                                                    form.vector == 1 ? "" : "s", elements));
+    if (unfit != nullptr && (bits < info(form.type).bits || !hasBits)) addUnfit(form.type, *unfit);
+  }
+
+  void addUnfit(ScalarType wanted, const Register& r) {
+    add(CheckId::OperandType, fmt::format("'{}' wants a register for .{} where {} is one of .{}", opcode_,
+                                          info(wanted).name, module_.text(r.name), info(r.type).name));
   }
 
   // The space that a name lies in; None where that is not one that accesses name.

@@ -53,6 +53,10 @@ class NeedsChecker {
     std::optional<Requirement>& needs = ofOpcode[i.payload];
     if (!needs) needs = requirementOf(module_, module_.form(i));
     if (!needs->isAny()) look(*needs, module_.printedOpcode(i), i.sourceBegin);
+    if (const auto end = endOf(module_, module_.form(i), target_); end && version_ >= *end)
+      findings_.push_back({CheckId::Ended, i.sourceBegin,
+                           fmt::format("'{}' is not in .version {} and newer on {}", module_.printedOpcode(i),
+                                       versionText(*end), target_)});
     for (const Operand& o : f.operandsOf(i))
       if (o.kind == OperandKind::SpecialRegister) {
         const std::string_view name = module_.text(NameId(o.payload));

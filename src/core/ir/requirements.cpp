@@ -36,6 +36,16 @@ constexpr Row kDirectives[] = {
 #include "ir/requirements.def"
 };
 
+struct Ended {
+  std::string_view key, without;
+  uint32_t version;
+  std::string_view targets;
+};
+constexpr Ended kEnded[] = {
+#define PTX_ENDED(key, without, version, targets) {key, without, version, targets},
+#include "ir/requirements.def"
+};
+
 unsigned numberIn(std::string_view name) {
   unsigned n = 0;
   std::from_chars(name.data(), name.data() + name.size(), n);
@@ -131,11 +141,25 @@ void Requirement::add(const Requirement& other) {
   targets = targets & other.targets;
 }
 
-Requirement requirementOf(const Module& module, const OpcodeForm& form) {
-  Requirement needs;
+static std::vector<std::string_view> partsOf(const Module& module, const OpcodeForm& form) {
   std::string_view text = module.names[form.spelling];
   if (text.starts_with('\\')) text.remove_prefix(1);
-  const auto parts = opcodeParts(text);
+  return opcodeParts(text);
+}
+
+std::optional<uint32_t> endOf(const Module& module, const OpcodeForm& form, std::string_view target) {
+  const auto parts = partsOf(module, form);
+  const auto isIn = [&](std::string_view word) { return std::ranges::find(parts, word) != parts.end(); };
+  for (const Ended& row : kEnded)
+    if (std::ranges::all_of(opcodeParts(row.key), isIn) && !isIn(row.without) &&
+        TargetSet::of(row.targets).has(target))
+      return row.version;
+  return std::nullopt;
+}
+
+Requirement requirementOf(const Module& module, const OpcodeForm& form) {
+  Requirement needs;
+  const auto parts = partsOf(module, form);
   const auto rows = opcodesByBase().find(parts.front());
   if (rows == opcodesByBase().end()) return needs;
   for (const OpcodeRequirement& row : rows->second)

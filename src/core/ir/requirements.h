@@ -43,6 +43,8 @@ struct Requirement {
 
 // Of an opcode with all its words. Cost: linear in the rows of its base opcode.
 Requirement requirementOf(const Module& module, const OpcodeForm& form);
+// The .version since which there is no such opcode on the target; none where it has not ended.
+std::optional<uint32_t> endOf(const Module& module, const OpcodeForm& form, std::string_view target);
 // `name` with its percent sign and component.
 Requirement requirementOfSpecial(std::string_view name);
 // `word` with its dot; nothing where it asks for nothing.

@@ -28,12 +28,13 @@ bool isFloat(ScalarType t) {
 }
 // One number of bits in a register that is declared with its own type.
 bool isPlainInteger(ScalarType t) { return isInteger(t) || t == ScalarType::b128; }
-bool isBits(ScalarType t) {
+
+}  // namespace
+
+bool isBitsType(ScalarType t) {
   return t == ScalarType::b8 || t == ScalarType::b16 || t == ScalarType::b32 || t == ScalarType::b64 ||
          t == ScalarType::b128;
 }
-
-}  // namespace
 
 bool Signature::takes(ScalarType type) const {
   for (std::string_view rest = types.substr(isForSomeTypes() ? 1 : 0); !rest.empty();) {
@@ -83,10 +84,10 @@ bool takesRegister(ScalarType wanted, ScalarType declared, bool mayBeWider) {
   if (wanted == ScalarType::pred) return declared == ScalarType::pred || declared == ScalarType::f16x2;
   if (declared == ScalarType::pred) return false;
   if (mayBeWider ? have < want : have != want) return false;
-  if (isBits(wanted)) return true;
+  if (isBitsType(wanted)) return true;
   if (isPlainInteger(wanted)) return isPlainInteger(declared) || declared == ScalarType::f16x2;
-  if (isFloat(wanted) || wanted == ScalarType::f16x2) return isBits(declared) || wanted == declared;
-  return isBits(declared) || declared == ScalarType::f16x2;
+  if (isFloat(wanted) || wanted == ScalarType::f16x2) return isBitsType(declared) || wanted == declared;
+  return isBitsType(declared) || declared == ScalarType::f16x2;
 }
 
 bool isAddressType(ScalarType declared) {

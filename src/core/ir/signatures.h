@@ -31,6 +31,8 @@ std::string_view missingWord(const OpcodeForm& form);
 // Whether ptxas takes a register of type `declared` where an instruction wants `wanted`; `mayBeWider`: as loads, stores and
 // conversions do. (Asked of ptxas by tests/cli/check/types.py, an instruction for each two types.)
 bool takesRegister(ScalarType wanted, ScalarType declared, bool mayBeWider);
+// .b8 to .b128.
+bool isBitsType(ScalarType t);
 // Whether ptxas takes a register of this type as an address.
 bool isAddressType(ScalarType declared);
 

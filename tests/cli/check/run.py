@@ -71,6 +71,25 @@ class Check(unittest.TestCase):
         listed = [line.split()[0] for line in self.check("--list-checks").stdout.splitlines()]
         self.assertEqual(listed, [rule["id"] for rule in driver["rules"]])
 
+    def test_another_header(self):
+        """is written where it is right for the text, byte for byte otherwise; else the line is named, and nothing written"""
+        text = ("// a.version 1.0\n.version /* x */ 5.0 // .target\n.target\tsm_61, texmode_independent\n.address_size 64\n"
+                ".visible .entry k()\n{\n\t.reg .b32 %r;\n\tactivemask.b32 %r;\n\tret;\n}\n")
+        file, out = self.at / "a.ptx", self.at / "out.ptx"
+        file.write_text(text)
+        run = self.check(file, "--set-version", "6.2", "--set-target", "sm_70", "-o", out)
+        self.assertEqual((run.returncode, run.stdout, run.stderr), (0, "", ""))
+        self.assertEqual(out.read_text(), text.replace(" 5.0", " 6.2").replace("sm_61", "sm_70"))
+        out.unlink()
+        for options in (["--set-version", "6.1"], ["--set-version", "6.2", "--set-target", "sm_75"]):
+            run = self.check(file, *options, "-o", out)
+            self.assertEqual((run.returncode, run.stdout), (1, ""))
+            self.assertRegex(run.stderr, r"a\.ptx:\d+:\d+: error: .* needs \.version 6\.[23]")
+            self.assertFalse(out.exists())
+        for options in (["--set-version", "6"], ["--set-target", "70"], ["--set-version", "6.2", "--format", "json"]):
+            self.assertEqual(self.check(file, *options, "-o", out).returncode, 2, options)
+        self.assertEqual(self.check(file, file, "--set-version", "6.2", "-o", out).returncode, 2)
+
     def test_an_output_is_no_input(self):
         file = self.at / "a.ptx"
         file.write_text(RIGHT)

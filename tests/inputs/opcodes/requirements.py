@@ -169,7 +169,9 @@ def update(path, forms, special, targets):
     for opcode, (version, accepted) in forms.items():
         base, *words = opcode.split(".")
         version = 0 if version <= OLDEST else version
-        by_base[base][frozenset(words)] = (version, accepted)
+        words = frozenset(words)  # .bf16x2.e4m3x2 and .e4m3x2.bf16x2 are one: the rows say what both need
+        other = by_base[base].get(words, (version, accepted))
+        by_base[base][words] = (min(version, other[0]), accepted | other[1])
     rows = []
     for base in sorted(by_base):
         for words, version, accepted in Base(by_base[base], targets).learn():

@@ -11,6 +11,8 @@
 #include "check/output.h"
 #include "ptxopt/ptxopt.h"
 #include "support/files_below.h"
+#include "target/target.h"
+#include "text/rewrite.h"
 #include "tool/commands/subcommands.h"
 #include "tool/files.h"
 #include "tool/options/parse_arguments.h"
@@ -22,7 +24,10 @@ namespace {
 struct CheckLine {
   std::vector<std::string> inputs, skip;
   std::string format = "text", output = "-", failOn = "error", externals;
+  std::string setVersion, setTarget;
   bool list = false;
+
+  bool rewrites() const { return !setVersion.empty() || !setTarget.empty(); }
 };
 
 std::string checkList() {
@@ -56,6 +61,33 @@ std::string unknownCheck(const std::vector<std::string>& names) {
     if (std::ranges::find(check::checkTable(), name, &check::CheckInfo::name) == check::checkTable().end())
       return fmt::format("there is no check '{}'; --list-checks names them", name);
   return {};
+}
+
+// Why a header cannot be asked for, by its form.
+std::string whyNoHeader(const CheckLine& line, std::size_t inputs) {
+  const std::string& v = line.setVersion;
+  const auto isDigit = [](char c) { return c >= '0' && c <= '9'; };
+  if (!v.empty() && (v.size() != 3 || v[1] != '.' || !isDigit(v[0]) || !isDigit(v[2])))
+    return fmt::format("--set-version: '{}' is not a version, as in 8.0", v);
+  if (const std::string why = line.setTarget.empty() ? "" : target::whyNoTarget(line.setTarget); !why.empty())
+    return "--set-target: " + why;
+  if (!line.rewrites()) return {};
+  if (inputs != 1) return "--set-version and --set-target are for one file";
+  if (line.format != "text") return "--set-version and --set-target write PTX, so that there is no --format";
+  return {};
+}
+
+// The text with the header that is asked for, into the output; where it is not right for the text, what needs more.
+int writeWithHeader(const CheckLine& line, const check::CheckedFile& file) {
+  const std::string text = text::withHeader(file.text, line.setVersion, line.setTarget);
+  const check::CheckedFile with{file.name, text, check::checkText(text, file.name, line.externals == "optix")};
+  if (with.count(check::Severity::Error) != 0) {
+    printError(check::writeText(with));
+    return static_cast<int>(with.checked.hasSyntaxErrors ? Status::InvalidInput : Status::CheckFailed);
+  }
+  std::string error;
+  if (!writeFiles({{line.output, text}}, error)) return fail(Status::Usage, error);
+  return 0;
 }
 
 int exitCodeOf(const std::vector<check::CheckedFile>& files, const std::string& failOn) {
@@ -93,6 +125,12 @@ int checkCommand(int argc, char** argv) {
                  "functions that may be called undeclared: of OptiX, _optix_* and _rt_*")
       ->check(CLI::IsMember({"optix"}))
       ->type_name("optix");
+  app.add_option("--set-version", line.setVersion,
+                 "write the text to -o with this .version, unless something in it needs a newer one")
+      ->type_name("X.Y");
+  app.add_option("--set-target", line.setTarget,
+                 "write the text to -o with this .target, unless something in it needs another one")
+      ->type_name("sm_XX");
   app.add_flag("--list-checks", line.list, "what it looks for");
   int exitCode = 0;
   if (!parseArguments(app, argc, argv, exitCode)) return exitCode;
@@ -106,6 +144,7 @@ int checkCommand(int argc, char** argv) {
   if (line.inputs.empty()) return fail(Status::Usage, "no input: a PTX file, a folder, or -");
   std::vector<std::string> names;
   if (!collect(line.inputs, names, error)) return fail(Status::Usage, error);
+  if (error = whyNoHeader(line, names.size()); !error.empty()) return fail(Status::Usage, error);
   std::vector<NamedFile> inputs;
   for (const std::string& name : names) inputs.push_back({"input", name});
   if (error = whyOneFile(inputs, {{"output", line.output}}); !error.empty()) return fail(Status::Usage, error);
@@ -120,6 +159,7 @@ int checkCommand(int argc, char** argv) {
       return std::ranges::find(line.skip, check::info(f.check).name) != line.skip.end();
     });
   }
+  if (line.rewrites()) return writeWithHeader(line, files.front());
   std::string out;
   if (line.format == "json")
     out = check::writeJson(files);
