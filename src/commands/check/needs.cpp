@@ -27,9 +27,10 @@ class NeedsChecker {
     std::vector<std::optional<Requirement>> ofOpcode(module_.opcodes.size());
     for (const Function& f : module_.functions)
       for (const InstrId id : f) lookAt(f, f[id], ofOpcode);
-    if (const uint32_t since = needs_.least.targets.leastVersion(); needs_.least.version < since) {
-      needs_.least.version = since;
-      needs_.versionReason = fmt::format(".target {}", needs_.least.targets.text());
+    const std::string least = needs_.least.targets.least();
+    if (const auto since = versionOfTarget(least); since && needs_.least.version < *since) {
+      needs_.least.version = *since;
+      needs_.versionReason = fmt::format(".target {}", least);
       needs_.versionOffset = needs_.targetOffset;
     }
     return std::move(needs_);

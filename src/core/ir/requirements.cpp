@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace ptxopt {
@@ -106,19 +107,11 @@ bool TargetSet::has(std::string_view target) const {
 }
 
 std::string TargetSet::least() const {
-  std::string_view best;
-  for (std::size_t i = 0; i < std::size(kTargets); ++i) {
-    if ((bits_ >> i & 1) == 0) continue;
-    if (best.empty() || numberIn(kTargets[i].name) < numberIn(best)) best = kTargets[i].name;
-  }
-  return best.empty() ? std::string() : "sm_" + std::string(best);
-}
-
-uint32_t TargetSet::leastVersion() const {
-  uint32_t least = UINT32_MAX;
+  const KnownTarget* best = nullptr;
+  const auto order = [](const KnownTarget& t) { return std::pair(numberIn(t.name), t.since); };
   for (std::size_t i = 0; i < std::size(kTargets); ++i)
-    if ((bits_ >> i & 1) != 0) least = std::min(least, kTargets[i].since);
-  return least == UINT32_MAX ? 20 : least;
+    if ((bits_ >> i & 1) != 0 && (best == nullptr || order(kTargets[i]) < order(*best))) best = &kTargets[i];
+  return best == nullptr ? std::string() : "sm_" + std::string(best->name);
 }
 
 std::string TargetSet::text() const {

@@ -21,10 +21,8 @@ class TargetSet {
   bool empty() const { return bits_ == 0; }
   // "sm_90" where that and all above are in it; "sm_100a, sm_103a" where not. Of many, the first ones.
   std::string text() const;
-  // The first of them in the order of their numbers, without a letter before with; "sm_90".
+  // The one with the least number, of several the one that is older; "sm_90".
   std::string least() const;
-  // The least .version that has one of them; 20 where there is none.
-  uint32_t leastVersion() const;
   TargetSet operator&(TargetSet other) const { return TargetSet(bits_ & other.bits_); }
   friend bool operator==(TargetSet, TargetSet) = default;
 

@@ -15,6 +15,9 @@ ptxopt check says error of a text that ptxas takes. Of what ptxas refuses, the t
   word        a modifier that is not there
   operand     an operand that is not there
 
+The last line says of how many files ptxas takes the text with the least .version and .target that ptxopt check says, written by
+--set-version and --set-target, and of how many it refuses it.
+
 N mutants of each kind are made of each file (1), the same ones at each run. --sample K takes every K-th file. Exit 77 without ptxas.
 """
 import argparse
@@ -159,6 +162,31 @@ def errors_of(tool, files):
     return found
 
 
+def check_least(tool, ptxas, files, jobs, verbose):
+    """(files tried, those with the least header that ptxas refuses)"""
+    r = subprocess.run([tool, "check", "--format", "json", *map(str, files)], capture_output=True, text=True)
+    needs = [(Path(f["file"]), f["needs"]) for f in json.loads(r.stdout)["files"] if f["needs"] and f["needs"]["target"]["least"]]
+
+    def refused(job):
+        file, need = job
+        with tempfile.TemporaryDirectory() as folder:
+            out = Path(folder) / "least.ptx"
+            target = need["target"]["least"]
+            version = need["version"]["least"]
+            r = subprocess.run([tool, "check", str(file), "--set-version", version, "--set-target", target, "-o", str(out)],
+                               capture_output=True, text=True)
+            if r.returncode:
+                return None if "[ended]" in r.stderr else f"{file}: not written: {r.stderr[:300]}"
+            said = ptxas.refusal(out)
+            return said and f"{file}: {version} {target}: {said.splitlines()[0]}"
+
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        bad = [b for b in pool.map(refused, needs) if b]
+    if verbose:
+        print(*bad, sep="\n", end="\n" if bad else "")
+    return len(needs), bad
+
+
 def make_mutants(files, count, folder):
     made = []
     for file in files:
@@ -225,6 +253,7 @@ def main():
     taken = judge([("file", f, str(f)) for f in files])
     with tempfile.TemporaryDirectory() as folder:
         judge(make_mutants(taken, a.mutants, folder))
+    tried, refused = check_least(a.tool, ptxas, taken, a.j, a.v)
     if a.v:
         for why, n in missed.most_common(40):
             print(f"{n:6} {why}")
@@ -234,6 +263,7 @@ def main():
         row = table[kind]
         share = f"{100 * row['found'] / row['refused']:.1f} %" if row["refused"] else ""
         print(f"{kind:12}{row['texts']:8}{row['refused']:9}{row['found']:8}{share:>8}{row['wrong']:18}")
+    print(f"{tried} files with the least header, {len(refused)} of which ptxas refuses")
     return 1 if wrong else 0
 
 

@@ -37,7 +37,7 @@ class Check(unittest.TestCase):
             self.assertEqual(self.check("-", text=text).returncode, code, text)
         self.assertEqual(self.check("-", "--fail-on", "warning", text=WARNS).returncode, 1)
         self.assertEqual(self.check("-", "--skip", "operand-type,uninitialised", text=WRONG).returncode, 0)
-        for arguments in ([], ["nowhere.ptx"], ["-", "--skip", "nosuch"], ["-", "--format", "xml"]):
+        for arguments in ([], [self.at], ["nowhere.ptx"], ["-", "--skip", "nosuch"], ["-", "--format", "xml"]):
             run = self.check(*arguments, text=RIGHT)
             self.assertEqual(run.returncode, 2, arguments)
             self.assertTrue(run.stderr)

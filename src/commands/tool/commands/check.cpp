@@ -52,6 +52,7 @@ bool collect(const std::vector<std::string>& inputs, std::vector<std::string>& f
     }
     for (const auto& path : below.files) files.push_back(path.string());
   }
+  if (files.empty()) error = "no *.ptx in the folders";
   if (std::ranges::count(files, "-") > 1) error = "standard input is given twice";
   return error.empty();
 }
