@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "check/checkers.h"
 #include "text/directives.h"
@@ -24,6 +25,10 @@ class NeedsChecker {
                            fmt::format(".target {} needs .version {}", target_, versionText(*since))});
     for (const text::Word& word : text::directivesOf(module_.source))
       if (const auto needs = requirementOfDirective(word.text)) look(*needs, word.text, word.offset);
+    if (module_.isDebug) lookAtThing("debug", targetOffset());
+    for (const Variable& v : module_.variables) lookAtInitializer(v.declarator.initializer);
+    for (const Item& item : module_.items)
+      if (item.kind == ItemKind::Section) lookAtSection(item.source);
     std::vector<std::optional<Requirement>> ofOpcode(module_.opcodes.size());
     for (const Function& f : module_.functions)
       for (const InstrId id : f) lookAt(f, f[id], ofOpcode);
@@ -41,6 +46,26 @@ class NeedsChecker {
     for (const text::Word& word : text::directivesOf(module_.source))
       if (word.text == ".target") return word.offset;
     return 0;
+  }
+
+  void lookAtThing(std::string_view name, std::size_t offset) {
+    if (const auto needs = requirementOfDirective(name)) look(*needs, name, offset);
+  }
+
+  void lookAtInitializer(SourceRange range) {
+    const std::string_view text = module_.text(range);
+    if (text.find("generic") != std::string_view::npos) lookAtThing("generic()", range.begin);
+    for (std::size_t at = text.find('('); at != std::string_view::npos && at > 0; at = text.find('(', at + 1))
+      if (std::isxdigit(static_cast<unsigned char>(text[at - 1])) != 0 &&
+          text.substr(0, at).find("0x") != std::string_view::npos)
+        return lookAtThing("a mask in an initializer", range.begin);
+  }
+
+  void lookAtSection(SourceRange range) {
+    const std::string_view text = module_.text(range);
+    if (text.find(':') != std::string_view::npos) lookAtThing("a label in a section", range.begin);
+    if (text.find('-') != std::string_view::npos && text.find(':') != std::string_view::npos)
+      lookAtThing("a difference of labels in a section", range.begin);
   }
 
   void lookAt(const Function& f, const Instruction& i, std::vector<std::optional<Requirement>>& ofOpcode) {

@@ -62,6 +62,12 @@ def written(accepted, targets):
     return " ".join(t for t in targets if t in accepted)
 
 
+class Every:
+    """a set of all lines"""
+    def __contains__(self, _):
+        return True
+
+
 def parse(ptxas, text, target, folder, version="1.0"):
     """-> (line -> version that its features need, lines with another error)"""
     text = re.sub(r"(?m)^\.version.*", f".version {version}", text, count=1)
@@ -72,6 +78,8 @@ def parse(ptxas, text, target, folder, version="1.0"):
         arch = target if number(target) >= 75 else "75"
         r = subprocess.run([ptxas, f"-arch=compute_{arch}", f.name, "-o", "/dev/null"], capture_output=True, text=True)
     need, other = {}, set()
+    if re.search(r"; fatal|fatal *: (?!Ptx assembly)", r.stderr + r.stdout):
+        return need, Every()  # it says nothing of what follows
     for m in LINE.finditer(r.stderr + r.stdout):
         line, since = int(m[1]), SINCE.search(m[2])
         if since:
@@ -87,13 +95,13 @@ def known_targets(ptxas, targets):
     return [t for t in targets if number(t) < 75 or f"'compute_{t}'" in listed]
 
 
-def forms_of(ptxas, files, targets, jobs):
+def forms_of(ptxas, files, targets, jobs, is_update):
     """-> opcode -> target -> least version; a target that takes none of its lines is not in it"""
     forms = {}
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         texts = {f: f.read_text() for f in files}
         newest = "{}.{}".format(*newest_ptx(ptxas))
-        own = {f: "{}.{}".format(*needed_ptx(texts[f])) for f in files}
+        own = {f: "{}.{}".format(*min(needed_ptx(texts[f]), newest_ptx(ptxas))) for f in files}
         work = [(f, t, v) for f in files for t in targets for v in dict.fromkeys(("1.0", newest, own[f]))]
         lines = {f: list(coverage.opcodes(f)) for f in files}
         for (f, t, v), (need, other) in zip(work, pool.map(lambda w: parse(ptxas, texts[w[0]], w[1], folder, w[2]), work)):
@@ -104,7 +112,9 @@ def forms_of(ptxas, files, targets, jobs):
                 if v == "1.0":
                     of[t] = min(of.get(t, 10**6), need.get(line, 0))
                 elif t not in of:
-                    of[t] = 0  # right only as this one: that says nothing of the versions between
+                    # Right only as this one, which says nothing of those between: rows are made of the least that it may
+                    # be, and compared with the most.
+                    of[t] = 0 if is_update else int(v.replace(".", ""))
                 elif line not in need:
                     of[t] = min(of[t], int(v.replace(".", "")))
     return {o: (min(d.values()), frozenset(d)) for o, d in forms.items() if d}
@@ -201,9 +211,8 @@ def main():
         return 77
     targets, rows, specials = read_table(DEF)
     mine = known_targets(ptxas, targets)
-    newest = newest_ptx(ptxas)
-    files = [f for f in a.files or sorted(HERE.glob("*.ptx")) if needed_ptx(f.read_text()) <= newest][::a.sample]
-    forms = forms_of(ptxas, files, mine, a.j)
+    files = (a.files or sorted(HERE.glob("*.ptx")))[::a.sample]
+    forms = forms_of(ptxas, files, mine, a.j, a.update)
     special = special_of(ptxas, mine)
     if a.update:
         update(DEF, forms, special, targets)
