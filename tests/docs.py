@@ -249,7 +249,13 @@ def rooms_table(_):
                   for room in sorted(in_order(uses), key=group_of.get)])
 
 
+def checks_table(_):
+    return table(("check", "severity", "what it finds"),
+                 [(f"`{name}`", severity.lower(), what) for _, name, severity, what in declared("src/commands/check/checks.def", "PTXOPT_CHECK")])
+
+
 TABLES = {
+    "docs/check.md": {"checks": checks_table},
     "docs/architecture.md": {"rooms": rooms_table},
     "docs/known-bad.md": {"known-bad": known_bad_table, "known-bad-tried": known_bad_tried_table, "known-bad-patterns": known_bad_patterns_table},
     "docs/drop-in.md": {"settings": settings_table},

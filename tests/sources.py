@@ -39,6 +39,8 @@ ALLOWED = {
     "src/execute/exec/profile.cpp": (1, "the profile has a line for each opcode as it is spelled"),
     "src/execute/exec/trace.cpp": (1, "the trace shows instructions"),
     "src/optimize/passes/coalescing/check.cpp": (1, "a message"),
+    "src/commands/check/instructions.cpp": (2, "messages"),
+    "src/commands/check/needs.cpp": (2, "messages"),
     "src/commands/report/kernel_data.cpp": (1, "the report counts opcodes as they are spelled"),
     "src/commands/tool/commands/run_list.cpp": (2, "run --list-opcodes prints the table"),
     "src/measure/ptxas/bad_patterns.cpp": (1, "faults of ptxas are by forms that no field names, .s16x2 and .global_stride"),

@@ -50,7 +50,7 @@ int optimizeFile(const CommandLine& line) {
   // The dumps are of the text that comes out, so that their lines are its lines.
   std::string dumps;
   if (!line.dumps.empty()) {
-    const auto parsed = text::parse(result.output, line.options.fileName);
+    const auto parsed = text::parse(result.output, line.options.fileName, line.options.optixExternals);
     // Right for the input: right here. Of copies the text says them, and nothing of the kernels that they were made of.
     facts::readFacts(line.specialize.empty() ? line.options.facts : "", line.options.factsName,
                      *std::get<0>(parsed));

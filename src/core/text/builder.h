@@ -10,6 +10,7 @@
 #include "ir/module.h"
 #include "text/names.h"
 #include "text/pooled_context.h"
+#include "text/syntax_error.h"
 #include "text/token_window.h"
 
 namespace ptxopt::text {
@@ -25,6 +26,14 @@ class Builder {
   void start(const Token& first);
   void finish(const Token& last);
   void endOfFile(const Token& end);
+  // Undefined names become entries of `errors`, each once a function, instead of ending the parse.
+  void collectUndefined(std::vector<SyntaxError>& errors) { undefined_ = &errors; }
+  // Forgets what was begun of a statement or item that is not to be read on.
+  void abandon();
+  // Vectors `{..}` of the statement that are open.
+  uint32_t openVectors() const;
+  // Functions of these names that nobody declares are called, and nothing is known of them.
+  void allowExternals(bool (*isExternal)(std::string_view)) { isExternal_ = isExternal; }
 
   // ---- module level ----
   void version(const Token& t);
@@ -101,6 +110,7 @@ class Builder {
     uint32_t scope;
     uint32_t offset;
     bool wantsLabel;
+    bool isCallee = false;
   };
 
   uint32_t offsetOf(const Token& t) const { return static_cast<uint32_t>(t.begin - module_.source.data()); }
@@ -131,6 +141,7 @@ class Builder {
   void assignCallRoles(std::size_t first);
   void addImplicitOperands(const OpcodeForm& form);
   void closeBody(const Token& brace);
+  void undefined(std::size_t offset, NameId name, std::string_view what);
   void resolvePending();
   void findHiddenSymbols();
   SymbolId symbol(NameId name) const;
@@ -190,6 +201,10 @@ class Builder {
   std::vector<bool>
       alignsPointee_;  // by declaration form: `.align` after the type, which only parameters of kernels have
   std::vector<Pending> pending_;
+
+  std::vector<SyntaxError>* undefined_ = nullptr;
+  std::vector<NameId> toldUndefined_;  // of the function
+  bool (*isExternal_)(std::string_view) = nullptr;
 };
 
 }  // namespace ptxopt::text

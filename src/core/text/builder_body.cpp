@@ -152,8 +152,13 @@ void Builder::guard(const Token& t) {
   RegId reg = names_.findNumbered(name);
   if (!reg.valid()) {
     const Meaning meaning = names_.find(module_.names.intern(name));
-    if (meaning.kind != Meaning::Register) fail(t, fmt::format("undefined register '{}'", name));
-    reg = RegId(meaning.id);
+    if (meaning.kind == Meaning::Register) {
+      reg = RegId(meaning.id);
+    } else {
+      undefined(offsetOf(t), module_.names.intern(name), "register");
+      reg = RegId(function_->registers.size());
+      function_->registers.push_back({.name = module_.names.intern(name), .type = ScalarType::pred});
+    }
   }
   if (function_->registers[reg.value].type != ScalarType::pred)
     fail(t, fmt::format("the guard '{}' is no predicate", name));
@@ -231,6 +236,8 @@ void Builder::assignCallRoles(std::size_t first) {
   const bool hasResults = first < operands.size() && operands[first].kind == OperandKind::Paren;
   const std::size_t results = hasResults ? first + 1 + operands[first].inside() : first;
   if (results == operands.size()) fail(opcodeToken_, "a call without a function");
+  for (std::size_t p = firstPending_; p < pending_.size(); ++p)
+    pending_[p].isCallee = pending_[p].operand == results;
   for (std::size_t i = first; i < operands.size(); ++i)
     if (operands[i].isRegister()) operands[i].role = i >= results ? Role::Use : guarded_ ? Role::Mod : Role::Def;
 }
@@ -246,6 +253,30 @@ void Builder::addImplicitOperands(const OpcodeForm& form) {
   if (in || out) add(Function::kCarry, !out ? Role::Use : in || guarded_ ? Role::Mod : Role::Def);
   if (form.is(effect::Return))
     for (const RegId reg : function_->returnRegisters) add(reg, Role::Use);
+}
+
+// ---- after an error ----
+
+// The parameters of an abandoned function stay with it: it has no body.
+void Builder::abandon() {
+  opened_ = false;
+  inParameters_ = false;
+  inPrototype_ = false;
+  nesting_ = 0;
+  indexBytes_ = 0;
+  prefixesWritten_.clear();
+  around_.clear();
+  groups_.clear();
+  if (context_ != Context::Body) return;
+  function_->operands.resize(firstOperand_);
+  pending_.resize(firstPending_);
+}
+
+uint32_t Builder::openVectors() const {
+  uint32_t open = 0;
+  if (context_ == Context::Body)
+    for (const uint32_t group : groups_) open += function_->operands[group].kind == OperandKind::Vector;
+  return open;
 }
 
 // ---- names known at last ----
@@ -270,11 +301,18 @@ void Builder::resolvePending() {
       operand.payload = id.value;
       continue;
     }
-    if (p.wantsLabel) throw SyntaxError(p.offset, fmt::format("undefined label '{}'", text));
-    if (text.starts_with('%')) throw SyntaxError(p.offset, fmt::format("undefined register '{}'", text));
-    throw SyntaxError(p.offset, fmt::format("undefined symbol '{}'", text));
+    if (p.isCallee && isExternal_ != nullptr && isExternal_(text)) continue;  // as a call through a register
+    undefined(p.offset, p.name, p.wantsLabel ? "label" : text.starts_with('%') ? "register" : "symbol");
   }
   pending_.clear();
+}
+
+void Builder::undefined(std::size_t offset, NameId name, std::string_view what) {
+  const SyntaxError error(offset, fmt::format("undefined {} '{}'", what, module_.text(name)));
+  if (undefined_ == nullptr) throw error;
+  if (std::ranges::find(toldUndefined_, name) != toldUndefined_.end()) return;
+  toldUndefined_.push_back(name);
+  undefined_->push_back(error);
 }
 
 // Of symbols, which may stand after the function.

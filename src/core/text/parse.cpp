@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "PtxLexer.h"
 #include "PtxParser.h"
@@ -76,31 +77,92 @@ class FirstErrorStrategy final : public antlr4::DefaultErrorStrategy {
 
 class Driver {
  public:
-  explicit Driver(Module& module) : builder_(module), tokens_(module.source), parser_(&tokens_) {
+  explicit Driver(Module& module) : module_(module), builder_(module), tokens_(module.source), parser_(&tokens_) {
     parser_.setBuildParseTree(false);
     parser_.setErrorHandler(std::make_shared<FirstErrorStrategy>(module.source));
     parser_.b = &builder_;
     builder_.pauseAtEndOfBody(tokens_);
   }
 
+  void allowExternals(bool (*isExternal)(std::string_view)) { builder_.allowExternals(isExternal); }
+
   void run() {
-    while (!tokens_.atEnd()) {
-      if (builder_.context() == Builder::Context::Body) {
-        parser_.statements();
-        tokens_.resume();
-        continue;
-      }
-      builder_.start(tokens_.front());
-      if (builder_.context() == Builder::Context::Section)
-        parser_.sectionItem();
-      else
-        parser_.item();
-      builder_.finish(tokens_.back());
-    }
+    while (!tokens_.atEnd()) step();
     builder_.endOfFile(tokens_.front());
   }
 
+  // Goes on after errors.
+  void runAll(std::vector<SyntaxError>& errors) {
+    builder_.collectUndefined(errors);
+    try {
+      while (!tokens_.atEnd() && errors.size() < Recovered::kMostErrors) {
+        try {
+          step();
+        } catch (const SyntaxError& e) {
+          errors.push_back(e);
+          if (!hasHead()) return;  // everything after it would be wrong
+          recover();
+        }
+      }
+      if (tokens_.atEnd()) builder_.endOfFile(tokens_.front());
+    } catch (const SyntaxError& e) {
+      errors.push_back(e);
+    }
+  }
+
  private:
+  bool hasHead() const { return module_.versionMajor != 0 && !module_.target.empty(); }
+
+  void step() {
+    if (builder_.context() == Builder::Context::Body) {
+      parser_.statements();
+      tokens_.resume();
+      return;
+    }
+    builder_.start(tokens_.front());
+    if (builder_.context() == Builder::Context::Section)
+      parser_.sectionItem();
+    else
+      parser_.item();
+    builder_.finish(tokens_.back());
+  }
+
+  // To the end of the statement or item: its `;`, the brace that closes what it opened, or what begins another one.
+  void recover() {
+    const Builder::Context where = builder_.context();
+    const std::size_t last = tokens_.back().type;
+    uint32_t depth = builder_.openVectors() + (last == PtxLexer::LBRACE ? 1 : 0);
+    builder_.abandon();
+    tokens_.resume();
+    if (last == PtxLexer::SEMI || tokens_.atEnd()) return;
+    for (bool isFirst = true; !tokens_.atEnd(); isFirst = false) {
+      const std::size_t type = tokens_.front().type;
+      if (where == Builder::Context::Section) {
+        tokens_.consume();
+        if (type != PtxLexer::RBRACE) continue;
+        builder_.closeSection();
+        return;
+      }
+      if (where == Builder::Context::Module && depth == 0 && !isFirst && beginsItem(type)) return;
+      if (type == PtxLexer::RBRACE && depth == 0 && where == Builder::Context::Body) return;
+      tokens_.consume();
+      if (type == PtxLexer::LBRACE) ++depth;
+      if (type == PtxLexer::RBRACE && depth > 0) --depth;
+      if (type == PtxLexer::RBRACE && depth == 0 && where == Builder::Context::Module) {
+        if (tokens_.front().type == PtxLexer::SEMI) tokens_.consume();  // of an initializer
+        return;
+      }
+      if (type == PtxLexer::SEMI && (depth == 0 || where == Builder::Context::Body)) return;
+    }
+  }
+
+  static bool beginsItem(std::size_t type) {
+    return type == PtxLexer::VERSION || type == PtxLexer::TARGET || type == PtxLexer::ENTRY ||
+           type == PtxLexer::FUNC || type == PtxLexer::LINKAGE || type == PtxLexer::SECTION ||
+           type == PtxLexer::FILE || type == PtxLexer::ADDRESS;
+  }
+
+  const Module& module_;
   Builder builder_;
   TokenWindow tokens_;
   PtxParser parser_;
@@ -119,28 +181,63 @@ std::string_view foreignFormat(std::string_view source) {
 
 }  // namespace
 
-std::variant<std::unique_ptr<Module>, ParseError> parse(std::string_view source, std::string fileName) {
-  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-  const auto error = [&](std::size_t offset, std::string message) {
-    return ParseError{offset, locate(source, offset), std::move(message)};
-  };
-  if (const std::string_view format = foreignFormat(source); !format.empty()) return error(0, std::string(format));
-  if (source.size() >= UINT32_MAX) return error(0, "files of 4 GiB and more are not supported");
-  std::string_view body = source;
-  const std::size_t skipped = body.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
-  body.remove_prefix(skipped);
-  // The driver's loaders take text that ends in NUL, and producers pass its whole buffer on (Warp's files).
-  while (body.ends_with('\0')) body.remove_suffix(1);
+namespace {
 
+bool isOptixFunction(std::string_view name) { return name.starts_with("_optix_") || name.starts_with("_rt_"); }
+
+// Without the byte order mark, and without the NUL that the driver's loaders take and producers pass on with the whole
+// buffer (Warp's files).
+std::unique_ptr<Module> moduleOf(std::string_view source, std::string fileName) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (source.starts_with(kByteOrderMark)) source.remove_prefix(kByteOrderMark.size());
+  while (source.ends_with('\0')) source.remove_suffix(1);
   auto module = std::make_unique<Module>();
-  module->source = body;
+  module->source = source;
   module->fileName = std::move(fileName);
+  return module;
+}
+
+ParseError errorOf(std::string_view source, const Module& module, const SyntaxError& e) {
+  const auto skipped = static_cast<std::size_t>(module.source.data() - source.data());
+  return {e.offset + skipped, locate(module.source, e.offset), e.what()};
+}
+
+std::optional<ParseError> whyNoText(std::string_view source) {
+  const auto error = [&](std::string message) { return ParseError{0, locate(source, 0), std::move(message)}; };
+  if (const std::string_view format = foreignFormat(source); !format.empty()) return error(std::string(format));
+  if (source.size() >= UINT32_MAX) return error("files of 4 GiB and more are not supported");
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::variant<std::unique_ptr<Module>, ParseError> parse(std::string_view source, std::string fileName, bool optix) {
+  if (auto error = whyNoText(source)) return *std::move(error);
+  auto module = moduleOf(source, std::move(fileName));
   try {
-    Driver(*module).run();
+    Driver driver(*module);
+    if (optix) driver.allowExternals(isOptixFunction);
+    driver.run();
   } catch (const SyntaxError& e) {
-    return ParseError{e.offset + skipped, locate(body, e.offset), e.what()};
+    return errorOf(source, *module, e);
   }
   return module;
+}
+
+Recovered parseAll(std::string_view source, std::string fileName, bool optix) {
+  Recovered result;
+  if (auto error = whyNoText(source)) {
+    result.errors.push_back(*std::move(error));
+    return result;
+  }
+  result.module = moduleOf(source, std::move(fileName));
+  std::vector<SyntaxError> errors;
+  Driver driver(*result.module);
+  if (optix) driver.allowExternals(isOptixFunction);
+  driver.runAll(errors);
+  std::ranges::stable_sort(errors, {}, &SyntaxError::offset);
+  for (const SyntaxError& e : errors) result.errors.push_back(errorOf(source, *result.module, e));
+  return result;
 }
 
 // As wide as printable(text), with its tabs.
@@ -154,14 +251,14 @@ static std::string blanksBelow(std::string_view text) {
   return blanks;
 }
 
-std::string render(const ParseError& error, std::string_view fileName) {
+std::string render(const ParseError& error, std::string_view fileName, std::string_view severity) {
   // A line may have a hundred million columns: show what stands around the place.
   constexpr std::size_t kBefore = 60, kAfter = 40;
   const SourcePosition& p = error.position;
   const std::size_t from = p.column > kBefore ? p.column - 1 - kBefore : 0;
   const std::string_view shown = p.lineText.substr(std::min(from, p.lineText.size()), kBefore + kAfter);
   const std::string caret = blanksBelow(shown.substr(0, p.column - 1 - from));
-  return fmt::format("{}:{}:{}: error: {}\n{}\n{}^\n", printable(fileName), p.line, p.column,
+  return fmt::format("{}:{}:{}: {}: {}\n{}\n{}^\n", printable(fileName), p.line, p.column, severity,
                      printable(error.message), printable(shown), caret);
 }
 

@@ -19,9 +19,23 @@ struct ParseError {
 
 // Parses `source`, which must outlive the module. Linear in time; the memory beyond the module does not grow with
 // it. `fileName` is kept for messages.
-std::variant<std::unique_ptr<Module>, ParseError> parse(std::string_view source, std::string fileName = "<input>");
+//
+// `optix`: functions that OptiX defines when it links the module, `_optix_*` and `_rt_*`, may be called undeclared. Nothing
+// is known of them: the callee is an operand Builtin.
+std::variant<std::unique_ptr<Module>, ParseError> parse(std::string_view source, std::string fileName = "<input>",
+                                                        bool optix = false);
+
+// What could be read of a text, and everything that is wrong with it, in the order of the text. After an error the parse
+// goes on with the next statement or item. An undefined name is an error once a function; its operand is a Builtin.
+// The module is not for passes unless there are no errors.
+struct Recovered {
+  static constexpr std::size_t kMostErrors = 1000;
+  std::unique_ptr<Module> module;  // none where the text is another format
+  std::vector<ParseError> errors;
+};
+Recovered parseAll(std::string_view source, std::string fileName = "<input>", bool optix = false);
 
 // `FILE:LINE:COL: error: MESSAGE`, the line, and a caret below the place.
-std::string render(const ParseError& error, std::string_view fileName);
+std::string render(const ParseError& error, std::string_view fileName, std::string_view severity = "error");
 
 }  // namespace ptxopt::text

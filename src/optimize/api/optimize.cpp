@@ -99,7 +99,7 @@ Result optimize(std::string_view text, const Options& options) {
 
   Result result;
   const ThreadWatch parseWatch(options.times);
-  auto parsed = text::parse(text, options.fileName);
+  auto parsed = text::parse(text, options.fileName, options.optixExternals);
   result.parseSeconds = parseWatch.seconds();
   if (const auto* error = std::get_if<text::ParseError>(&parsed))
     return fail(Status::InvalidInput, text::render(*error, options.fileName));

@@ -10,6 +10,7 @@
 #include "guard/report.h"
 #include "support/log.h"
 #include "text/parse.h"
+#include "text/rewrite.h"
 #include "tool/commands/verify_output.h"
 
 namespace ptxopt::tool {
@@ -47,17 +48,32 @@ void addRemarks(const Result& result, const CommandLine& line, Optimized& out) {
 
 // The output with code that checks the facts; they were right for the input, so they are for it.
 std::string withChecks(const std::string& output, const Options& options) {
-  const auto parsed = text::parse(output, options.fileName);
+  const auto parsed = text::parse(output, options.fileName, options.optixExternals);
   Module& module = *std::get<0>(parsed);
   facts::readFacts(options.facts, options.factsName, module);
   return facts::withFactChecks(module);
 }
 
+// Whether it calls undeclared functions of OptiX, and has no other error.
+bool callsOptix(std::string_view text, const std::string& fileName) {
+  return std::holds_alternative<text::ParseError>(text::parse(text, fileName)) &&
+         !std::holds_alternative<text::ParseError>(text::parse(text, fileName, true));
+}
+
 Optimized optimizePrepared(std::string_view text, const CommandLine& line, const Options& options) {
   Optimized out;
+  guard::GuardOptions guardOptions = line.guard;
+  const bool isGuarded = guardOptions.mode != guard::GuardMode::Off && !guardOptions.isInsistent;
+  const bool isForOptix =
+      options.optixExternals && (isGuarded || line.verify) && callsOptix(text, options.fileName);
+  if (isForOptix && isGuarded) {
+    guardOptions.mode = guard::GuardMode::Off;
+    add(out, Level::Info, log::kGuard,
+        fmt::format("ptxopt: {}: calls functions of OptiX, which ptxas refuses: not compared\n", options.fileName));
+  }
   add(out, Level::Info, log::kTool, fmt::format("ptxopt: {}: {} bytes\n", options.fileName, text.size()));
 
-  guard::GuardedResult guarded = guard::optimizeGuarded(text, options, line.guard);
+  guard::GuardedResult guarded = guard::optimizeGuarded(text, options, guardOptions);
   if (guarded.guard.noFolder) {
     out.status = Status::Usage;
     out.error = fmt::format("ptxopt: error: {}\n", guarded.guard.trouble);
@@ -71,6 +87,8 @@ Optimized optimizePrepared(std::string_view text, const CommandLine& line, const
     out.error = "ptxopt: error: " + result.error;
   } else if (result.status != Status::Ok) {
     out.error = result.error;
+    if (!options.optixExternals && callsOptix(text, options.fileName))
+      out.error += "ptxopt: --externals=optix takes the functions of OptiX as they are\n";
   } else {
     add(out, Level::Asked, log::kTool, result.dumps);
     addRemarks(result, line, out);
@@ -90,7 +108,12 @@ Optimized optimizePrepared(std::string_view text, const CommandLine& line, const
     out.error = fmt::format("{}: error: --guard=ptxas: not compared, so nothing is written: {}\n", options.fileName,
                             guarded.guard.trouble);
   }
-  if (line.verify && out.status == Status::Ok) {
+  if (line.verify && isForOptix && out.status == Status::Ok) {
+    add(out, Level::Warn, log::kTool,
+        fmt::format(
+            "ptxopt: warning: {}: --verify: calls functions of OptiX, which nothing here executes: not compared\n",
+            options.fileName));
+  } else if (line.verify && out.status == Status::Ok) {
     const OutputCheck check = verifyOutput(text, options.fileName, result.output, options.jobs, options.facts);
     for (const std::string& message : check.notCompared)
       add(out, Level::Warn, log::kTool, fmt::format("ptxopt: warning: {}\n", message));
@@ -111,10 +134,17 @@ Optimized optimizePrepared(std::string_view text, const CommandLine& line, const
 }  // namespace
 
 Optimized optimizeText(std::string_view text, const CommandLine& line, const Options& options) {
+  // What is compared, verified and reported is then the text without debug information.
+  std::string stripped;
+  if (line.stripDebug) {
+    const auto parsed = text::parse(text, options.fileName, options.optixExternals);
+    if (const auto* module = std::get_if<std::unique_ptr<Module>>(&parsed))
+      text = stripped = text::withoutDebug(**module);
+  }
   if (line.specialize.empty()) return optimizePrepared(text, line, options);
   // What is compared, verified and reported from here on is the text with the copies, whose facts are comments.
   Optimized out;
-  const auto parsed = text::parse(text, options.fileName);
+  const auto parsed = text::parse(text, options.fileName, options.optixExternals);
   if (std::holds_alternative<text::ParseError>(parsed))
     return optimizePrepared(text, line, options);  // which says so
   Module& module = *std::get<0>(parsed);

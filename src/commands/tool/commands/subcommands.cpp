@@ -15,6 +15,7 @@ constexpr Subcommand kSubcommands[] = {
     {"record", "look at recorded launches, cut and compare them", recordCommand},
     {"replay", "run recorded launches again, in the interpreter or on a GPU", replayCommand},
     {"reduce", "shrink a PTX file as long as a command says that it still shows what it is to show", reduceCommand},
+    {"check", "say what is wrong with PTX files, and which version and target they need", checkCommand},
     {"link", "make one PTX file of several that are relocatable code", linkCommand},
     {"tune", "try variants of the passes on each kernel and keep what ptxas makes most of", tuneCommand},
     {"time", "estimate the time of loops and kernels, and say what limits it", timeCommand},

@@ -144,6 +144,18 @@ void CommandLineReader::addOutput() {
   app_.add_flag("--reprint", line_.options.reprint,
                 "print everything anew, one instruction a line, without comments")
       ->group(kOutput);
+  app_.add_option(
+          "--externals", line_.externals,
+          "functions that may be called undeclared, of which nothing is known: of OptiX, _optix_* and _rt_* (which "
+          "ptxas refuses, so that the guard does not ask it), or none [optix where the guard is off]")
+      ->check(CLI::IsMember({"optix", "none"}))
+      ->type_name("optix|none")
+      ->group(kOutput);
+  app_.add_flag("--strip-debug", line_.stripDebug,
+                "drop debug information first (.loc, .file, .section .debug*, .target debug), so that what is "
+                "compiled for "
+                "debugging is optimized")
+      ->group(kOutput);
   app_.add_flag("--verify", line_.verify,
                 "run the result and the input on made-up data and write nothing if they differ")
       ->group(kOutput);
@@ -292,6 +304,8 @@ bool CommandLineReader::check() {
     return usage("no input file\nUsage: ptxopt INPUT -o OUTPUT; ptxopt --help lists the options.");
   if (!line_.inputs.empty()) line_.input = line_.inputs.front();
   if (!takeGuard()) return false;
+  line_.options.optixExternals =
+      line_.externals == "optix" || (line_.externals.empty() && line_.guard.mode == guard::GuardMode::Off);
   if (std::string error; !facts_.read(error)) return usage(error);
   line_.options.facts = facts_.text;
   line_.options.factsName = facts_.path;

@@ -35,6 +35,8 @@ struct CommandLine {
   guard::GuardOptions guard;
   std::string specialize;  // the suffix; empty: no copies
   bool checkFacts = false;
+  bool stripDebug = false;
+  std::string externals;  // whose functions may be called undeclared; empty: not said
   bool verify = false;  // run input and output and compare
   bool warnUnknown = false, warnUninitialised = false;
   bool timeReport = false;
