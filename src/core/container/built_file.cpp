@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstring>
 #include <map>
@@ -16,7 +17,7 @@ namespace {
 constexpr std::string_view kArchive = "!<arch>\n", kThinArchive = "!<thin>\n", kFatBytes = "\x50\xed\x55\xba";
 constexpr uint16_t kMachineCuda = 190;     // EM_CUDA
 constexpr unsigned char kNewFlagsAbi = 8;  // the ABI version from which on the architecture is in bits 8 to 15
-constexpr std::size_t kAlignment = 8;      // of fat binaries in a section
+constexpr std::size_t kFatAlignment = 8;   // of fat binaries in a section
 constexpr std::size_t kContainerHeader = 16;
 
 struct Failed {
@@ -164,7 +165,7 @@ class Reader {
     for (std::size_t offset = 0; offset < part.size();) {
       const std::string_view rest = part.substr(offset);
       if (!rest.starts_with(kFatBytes)) {
-        const std::size_t step = std::min(rest.size(), kAlignment);
+        const std::size_t step = std::min(rest.size(), kFatAlignment);
         if (rest.substr(0, step).find_first_not_of('\0') != std::string_view::npos)
           fail(rest, "a fat binary does not begin as one");
         offset += step;

@@ -39,7 +39,7 @@ Broken broken(std::string_view what, uint64_t at = 0) { return {fmt::format("the
 template <class Header>
 Header read(std::string_view bytes) {
   Header h;
-  std::memcpy(&h, bytes.data(), sizeof h);
+  std::memcpy(&h, &bytes.front(), sizeof h);
   return h;
 }
 

@@ -83,7 +83,7 @@ bool collect(const std::string& path, Collected& collected, std::string& error) 
     if (built == nullptr) return false;
   } else {
     if (!readBytes(path, text, error)) return false;
-    if (isBuiltFile(file, text)) built = FileBytes::hold(std::move(text));
+    if (isBuiltFile(file, text)) built = FileBytes::hold(text);
   }
   if (built != nullptr) {
     addModules(file, path, built, true, collected.sources);

@@ -44,6 +44,12 @@ bool textOf(const Source& source, std::string& text, std::string& error) {
   return true;
 }
 
+// Whether it begins with bytes that no text has.
+bool isBinary(std::string_view text) {
+  constexpr std::size_t kLookedAt = 256;
+  return std::ranges::any_of(text.substr(0, kLookedAt), [](char c) { return c >= '\0' && c < '\t'; });
+}
+
 // Which module of a built file an error is of.
 void nameModule(const Source& source, std::string& error) {
   if (source.module && !error.empty()) error = container::nameOf(*source.module) + ": " + error;
@@ -56,6 +62,11 @@ Survey survey(const Source& source, bool keepsCode) {
   std::string text;
   if (!textOf(source, text, result.unit.error)) {
     if (source.module) result.unit.measures.architecture = fmt::format("sm_{}", source.module->entry.architecture);
+    nameModule(source, result.unit.error);
+    return result;
+  }
+  if (!ptxas::isElf(text) && isBinary(text)) {
+    result.unit.error = "neither PTX nor a cubin, nor a file with device code";
     nameModule(source, result.unit.error);
     return result;
   }

@@ -98,6 +98,8 @@ class Built(Files):
             check("at byte" in run["problems"][0]["message"], run["problems"])
         thin = self.write("thin.a", b"!<thin>\n")
         check("a thin archive" in self.diff(thin, thin, status=2).stderr, "thin")
+        noise = self.write("noise.fatbin", bytes(range(64)))
+        check("neither PTX nor a cubin" in self.diff(noise, noise, status=2).stderr, "noise was assembled")
         chance = random.Random(1)
         for name, data in list(whole.items()) * 12:
             bad = bytearray(data)

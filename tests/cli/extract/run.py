@@ -125,6 +125,7 @@ class Tests:
         check("there is no device code" in self.run(self.folder / "e", "--list", status=2).stderr, "empty")
         check("is no program" in self.run(self.write("t.ptx", module(kernel("a"))), "--list", status=2).stderr, "PTX")
         data = elf({".nv_fatbin": fat((PTX, 80, module(kernel("a")).encode()))})
+        check("standard output" in self.run(self.write("d", data), "-o", "-", status=2).stderr, "a folder called -")
         check("at byte" in self.run(self.write("cut", data[:300]), "--list", status=2).stderr, "cut")
         odd = self.write("odd", fat((PTX, 80, b"this is no PTX")))
         self.run(odd, "-o", self.folder / "odd.out", "--split")

@@ -31,7 +31,9 @@ std::string quoted(const std::string& word) {
 std::string toolchainSummary(const diff::Result& result, const Toolchains& t, bool mangled) {
   using diff::Change;
   const diff::Summary& s = result.all;
-  std::string out = fmt::format("ptxas {} against {}", result.ptxasBefore, result.ptxasAfter);
+  // A version is not known where it assembled nothing.
+  std::string out = fmt::format("ptxas {} against {}", result.ptxasBefore.empty() ? t.before : result.ptxasBefore,
+                                result.ptxasAfter.empty() ? t.after : result.ptxasAfter);
   if (!t.arguments.empty()) out += fmt::format(", options {}", fmt::join(t.arguments, " "));
   out += fmt::format(": of {} kernel{} {} worse, {} better, {} the same ({} with the same machine code)\n",
                      s.compared, s.compared == 1 ? "" : "s", s.count(Change::Regression) + s.count(Change::Worse),

@@ -173,6 +173,7 @@ int writeModules(const ExtractLine& line, Extraction& extraction) {
   std::error_code code;
   std::string error;
   bool isSame = false;
+  if (line.output == "-") return fail(Status::Usage, "-o - is standard output, and what is written are files");
   if (fs::exists(folder, code) && !fs::is_directory(folder, code))
     return fail(Status::Usage, fmt::format("'{}' is no folder", line.output));
   if (fs::is_directory(folder, code) && !fs::is_empty(folder, code) && !line.overwrite)
