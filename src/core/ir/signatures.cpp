@@ -63,7 +63,7 @@ const Signature* signatureOf(const OpcodeForm& form) {
   for (const Signature& s : kSignatures) {
     if (s.op != form.op || s.half != form.half || s.words != form.typeCount) continue;
     if (s.isForSomeTypes() && (!s.takes(form.type) || !s.takes(form.sourceType) || form.has(ModifierFlag::Pack)))
-      return nullptr;
+      continue;
     return &s;
   }
   return nullptr;

@@ -81,6 +81,8 @@ def main():
     if not ptxas:
         print("types: no ptxas found, nothing was compared (set PTXAS)")
         return 77
+    listed = subprocess.run([ptxas, "--help"], capture_output=True, text=True).stdout
+    target = "100" if "'compute_100'" in listed else "90"
     text = DEF.read_text()
     rows = re.findall(r'^PTX_SIGNATURE(_OF_HALF)?\((\w+), (?:(\w+), )?(\d), "([^"]*)", "([^"]*)"\)', text, re.M)
     declared = [f".reg .{t} %{t}_<4>;" for t in REGISTERS]
@@ -89,11 +91,11 @@ def main():
         if a.opcodes and op.lower() not in a.opcodes:
             continue
         body = [f"{name} {', '.join(args)};" for name, args in lines_of(op, half, int(words), operands)]
-        source = [".version {}.{}".format(*newest_ptx(ptxas)), ".target sm_100", ".address_size 64", ".entry k() {", *declared, *body, "ret; }"]
+        source = [".version {}.{}".format(*newest_ptx(ptxas)), f".target sm_{target}", ".address_size 64", ".entry k() {", *declared, *body, "ret; }"]
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "k.ptx"
             file.write_text("\n".join(source) + "\n")
-            r = subprocess.run([ptxas, "-arch=compute_100", str(file), "-o", "/dev/null"], capture_output=True, text=True)
+            r = subprocess.run([ptxas, f"-arch=compute_{target}", str(file), "-o", "/dev/null"], capture_output=True, text=True)
             theirs = {int(n) for n in re.findall(r", line (\d+); (?:error|fatal)", r.stderr + r.stdout)}
             r = subprocess.run([a.tool, "check", "--format", "json", str(file)], capture_output=True, text=True)
             mine = {f["line"]: f for f in json.loads(r.stdout)["files"][0]["findings"] if f["severity"] == "error"}
