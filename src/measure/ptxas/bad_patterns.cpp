@@ -14,9 +14,9 @@ using Words = std::vector<std::string_view>;
 bool has(const Words& words, std::string_view word) { return std::ranges::find(words, word) != words.end(); }
 
 // A function as patterns ask of it: what wrote a register, who reads it, the operands of an instruction one by one.
-class Reader {
+class PatternReader {
  public:
-  Reader(const Module& module, const Function& f)
+  PatternReader(const Module& module, const Function& f)
       : module_(module),
         f_(f),
         writers_(f.registers.size()),
@@ -146,7 +146,7 @@ bool endsAtTrap(const Module& module, const Function& f, InstrId id) {
 }
 
 // Which halves of a packed register anyone reads: 1 the low one, 2 the high one.
-unsigned halvesRead(const Reader& reader, RegId r) {
+unsigned halvesRead(const PatternReader& reader, RegId r) {
   unsigned read = 0;
   for (const InstrId id : reader.readers(r)) {
     const auto all = reader.operands(id);
@@ -163,7 +163,7 @@ unsigned halvesRead(const Reader& reader, RegId r) {
   return read;
 }
 
-bool isSumOfHalf(const Reader& reader, InstrId id) {
+bool isSumOfHalf(const PatternReader& reader, InstrId id) {
   if (reader.form(id).op != Op::Add) return false;
   if (const Words words = reader.words(id); words.size() != 2 || (words[1] != "s16x2" && words[1] != "u16x2"))
     return false;
@@ -171,7 +171,7 @@ bool isSumOfHalf(const Reader& reader, InstrId id) {
   const auto result = reader.result(id);
   if (all.size() != 3 || !result) return false;
   const auto isConstant = [&](std::span<const Operand> o) {
-    const auto r = Reader::plain(o);
+    const auto r = PatternReader::plain(o);
     return r && reader.isConstant(*r);
   };
   if (isConstant(all[1]) == isConstant(all[2])) return false;
@@ -179,14 +179,14 @@ bool isSumOfHalf(const Reader& reader, InstrId id) {
   return read == 1 || read == 2;
 }
 
-bool anyReader(const Reader& reader, InstrId id, const std::function<bool(InstrId, RegId)>& is) {
+bool anyReader(const PatternReader& reader, InstrId id, const std::function<bool(InstrId, RegId)>& is) {
   const auto result = reader.result(id);
   return result && std::ranges::any_of(reader.readers(*result), [&](InstrId by) { return is(by, *result); });
 }
 
-bool isAbs(const Reader& reader, InstrId id) { return reader.form(id).isExactly(Op::Abs, ScalarType::s32); }
+bool isAbs(const PatternReader& reader, InstrId id) { return reader.form(id).isExactly(Op::Abs, ScalarType::s32); }
 
-bool feedsRelu(const Reader& reader, InstrId id) {
+bool feedsRelu(const PatternReader& reader, InstrId id) {
   return isAbs(reader, id) && anyReader(reader, id, [&](InstrId by, RegId) {
            const OpcodeForm& form = reader.form(by);
            return (form.op == Op::Min || form.op == Op::Max) && form.type == ScalarType::s32 &&
@@ -194,53 +194,53 @@ bool feedsRelu(const Reader& reader, InstrId id) {
          });
 }
 
-bool feedsClamp(const Reader& reader, InstrId id) {
+bool feedsClamp(const PatternReader& reader, InstrId id) {
   return isAbs(reader, id) && anyReader(reader, id, [&](InstrId by, RegId) {
            return reader.isMinimumOrMaximum(by) && anyReader(reader, by, [&](InstrId last, RegId) {
                     const auto all = reader.operands(last);
                     return reader.form(last).isExactly(Op::Max, ScalarType::s32) && all.size() == 3 &&
-                           (Reader::isZero(all[1]) || Reader::isZero(all[2]));
+                           (PatternReader::isZero(all[1]) || PatternReader::isZero(all[2]));
                   });
          });
 }
 
-bool isNegation(const Reader& reader, InstrId id) {
+bool isNegation(const PatternReader& reader, InstrId id) {
   if (!id.valid() || !reader.isUnguarded(id)) return false;
   if (reader.form(id).isExactly(Op::Neg, ScalarType::s32)) return true;
   const auto all = reader.operands(id);
-  return reader.form(id).isExactly(Op::Sub, ScalarType::s32) && all.size() == 3 && Reader::isZero(all[1]);
+  return reader.form(id).isExactly(Op::Sub, ScalarType::s32) && all.size() == 3 && PatternReader::isZero(all[1]);
 }
 
 // max(max(x, -y), z) of registers; the same of min.
-bool isMaximumWithNegated(const Reader& reader, InstrId id) {
+bool isMaximumWithNegated(const PatternReader& reader, InstrId id) {
   if (!reader.isMinimumOrMaximum(id)) return false;
   const auto all = reader.operands(id);
-  const auto negated = all.size() == 3 ? Reader::plain(all[2]) : std::nullopt;
+  const auto negated = all.size() == 3 ? PatternReader::plain(all[2]) : std::nullopt;
   if (!negated || !isNegation(reader, reader.writer(*negated))) return false;
   return anyReader(reader, id, [&](InstrId by, RegId) {
     const auto its = reader.operands(by);
     return reader.form(by).op == reader.form(id).op && reader.isMinimumOrMaximum(by) && its.size() == 3 &&
-           Reader::plain(its[1]) && Reader::plain(its[2]);
+           PatternReader::plain(its[1]) && PatternReader::plain(its[2]);
   });
 }
 
-bool isStride(const Reader& reader, InstrId id) {
+bool isStride(const PatternReader& reader, InstrId id) {
   return reader.form(id).op == Op::TensormapReplace && has(reader.words(id), "global_stride");
 }
 
-bool writesWhatItReads(const Reader& reader, InstrId id) {
+bool writesWhatItReads(const PatternReader& reader, InstrId id) {
   const auto all = reader.operands(id);
   if (reader.form(id).op != Op::Setp || all.size() < 4) return false;
-  const auto combined = Reader::plain(all.back());
-  return combined && Reader::plain(all[0]) == combined;
+  const auto combined = PatternReader::plain(all.back());
+  return combined && PatternReader::plain(all[0]) == combined;
 }
 
-bool takesRegisters(const Reader& reader, InstrId id) {
+bool takesRegisters(const PatternReader& reader, InstrId id) {
   const auto all = reader.operands(id);
   return reader.form(id).op == Op::WgmmaMmaAsync && all.size() > 1 && all[1][0].kind == OperandKind::Vector;
 }
 
-bool isIt(BadPattern pattern, const Reader& reader, InstrId id) {
+bool isIt(BadPattern pattern, const PatternReader& reader, InstrId id) {
   switch (pattern) {
     case BadPattern::Add16x2OfHalf: return isSumOfHalf(reader, id);
     case BadPattern::AbsThenRelu: return feedsRelu(reader, id);
@@ -264,7 +264,7 @@ InstrId findPattern(BadPattern pattern, const Module& module, const Function& f)
       if (endsAtTrap(module, f, id)) return id;
     return {};
   }
-  const Reader reader(module, f);
+  const PatternReader reader(module, f);
   for (const InstrId id : f)
     if (f[id].isInstruction() && isIt(pattern, reader, id)) return id;
   return {};

@@ -18,7 +18,7 @@ constexpr PatternRow kPatterns[] = {
 #undef PTXOPT_BAD_PATTERN
 };
 
-constexpr KnownBad kRows[] = {
+constexpr KnownBad kKnownBad[] = {
 #define PTXOPT_KNOWN_BAD(name, firstBad, firstGood, architectures, pattern, effect, evidence, summary, seen, \
                          source)                                                                             \
   {name,    firstBad, firstGood, architectures, BadPattern::pattern, BadEffect::effect, Evidence::evidence,  \
@@ -104,7 +104,7 @@ std::string_view name(BadEffect effect) {
 
 std::string_view name(Evidence evidence) { return evidence == Evidence::Tried ? "tried" : "reported"; }
 
-std::span<const KnownBad> knownBadRows() { return kRows; }
+std::span<const KnownBad> knownBadRows() { return kKnownBad; }
 
 bool concerns(const KnownBad& row, const Release& release) {
   return release.isKnown() && release >= releaseOf(row.firstBad) &&
@@ -120,14 +120,14 @@ bool concerns(const KnownBad& row, const Release& release, std::string_view arch
 
 std::vector<const KnownBad*> knownBadOf(const Release& release) {
   std::vector<const KnownBad*> rows;
-  for (const KnownBad& row : kRows)
+  for (const KnownBad& row : kKnownBad)
     if (concerns(row, release)) rows.push_back(&row);
   return rows;
 }
 
 std::vector<KnownBadHit> knownBadIn(const Module& module, const Release& release, std::string_view architecture) {
   std::vector<KnownBadHit> hits;
-  for (const KnownBad& row : kRows) {
+  for (const KnownBad& row : kKnownBad) {
     if (concerns(row, release, architecture) && rowOf(row.pattern).kind != PatternKind::Any)
       addHits(row, module, hits);
   }
@@ -135,14 +135,14 @@ std::vector<KnownBadHit> knownBadIn(const Module& module, const Release& release
 }
 
 bool mayHaveTrigger(std::string_view text) {
-  for (const KnownBad& row : kRows)
+  for (const KnownBad& row : kKnownBad)
     if (rowOf(row.pattern).kind == PatternKind::Trigger && mayHave(text, row.pattern)) return true;
   return false;
 }
 
 std::vector<KnownBadHit> triggersIn(std::string_view text, const Release& release, std::string_view architecture) {
   std::vector<const KnownBad*> rows;
-  for (const KnownBad& row : kRows)
+  for (const KnownBad& row : kKnownBad)
     if (rowOf(row.pattern).kind == PatternKind::Trigger && concerns(row, release, architecture) &&
         mayHave(text, row.pattern))
       rows.push_back(&row);

@@ -10,7 +10,7 @@
 namespace ptxopt::ptxas {
 namespace {
 
-constexpr std::string_view kToolInfo = ".note.nv.tkinfo";
+constexpr std::string_view kToolNote = ".note.nv.tkinfo";
 constexpr std::string_view kVerbose = "-v  ";  // of the command line in it: the option, a blank, no value, a blank
 constexpr uint32_t kSharedMemory = SHT_LOPROC + 0xa;  // NVIDIA's, without bytes in the file
 constexpr uint32_t kNoteVersion = 2;
@@ -48,7 +48,7 @@ class Layout {
 
   std::optional<std::string> withoutVerbose() {
     if (!readHeaders()) return std::nullopt;
-    const auto note = std::ranges::find_if(sections_, [&](const Elf64_Shdr& s) { return nameOf(s) == kToolInfo; });
+    const auto note = std::ranges::find_if(sections_, [&](const Elf64_Shdr& s) { return nameOf(s) == kToolNote; });
     if (note == sections_.end()) return std::string(bytes_);  // nothing says how it was made
     note_ = static_cast<std::size_t>(note - sections_.begin());
     contents_.resize(sections_.size());
