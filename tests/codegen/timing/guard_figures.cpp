@@ -72,7 +72,8 @@ int main(int argc, char** argv) try {
   const auto rule =
       arguments.size() == 2 && arguments[0] == "judge" ? ptxas::guardRuleNamed(arguments[1]) : std::nullopt;
   if (!rule) {
-    std::cerr << "usage: guard_figures measure PTXAS ARCHITECTURE FILE.ptx [KERNEL THREADS BLOCKS]... | judge RULE\n";
+    std::cerr
+        << "usage: guard_figures measure PTXAS ARCHITECTURE FILE.ptx [KERNEL THREADS BLOCKS]... | judge RULE\n";
     return 2;
   }
   for (std::string line; std::getline(std::cin, line);) std::cout << judge(Json::parse(line), *rule).dump() << "\n";

@@ -37,7 +37,7 @@ struct CommandLine {
   bool checkFacts = false;
   bool stripDebug = false;
   std::string externals;  // whose functions may be called undeclared; empty: not said
-  bool verify = false;  // run input and output and compare
+  bool verify = false;    // run input and output and compare
   bool warnUnknown = false, warnUninitialised = false;
   bool timeReport = false;
   bool stats = false;
