@@ -35,7 +35,10 @@ Checked checkText(std::string_view text, const std::string& fileName, bool optix
   Findings found;
   checkInstructions(module, found);
   result.needs = checkNeeds(module, found);
-  if (result.isRead) checkFlow(module, found);
+  if (result.isRead) {
+    checkFlow(module, found);
+    checkKnownBad(module, found);
+  }
   const auto skipped = static_cast<std::size_t>(module.source.data() - text.data());  // a byte order mark
   for (Finding& finding : found) finding.offset += skipped;
   result.needs.versionOffset += skipped;

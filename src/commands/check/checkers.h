@@ -13,5 +13,7 @@ void checkInstructions(const Module& module, Findings& findings);
 Needs checkNeeds(const Module& module, Findings& findings);
 // Control and data flow.
 void checkFlow(const Module& module, Findings& findings);
+// Releases of ptxas that are at fault (ptxas/known_bad.h): each row once.
+void checkKnownBad(const Module& module, Findings& findings);
 
 }  // namespace ptxopt::check

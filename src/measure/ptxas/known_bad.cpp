@@ -75,6 +75,13 @@ void addHits(const KnownBad& row, const Module& module, std::vector<KnownBadHit>
   }
 }
 
+// The first ptxas that takes a .version: 8.N is that of 12.N, but that 12.6 has none of its own; 9.N that of 13.N.
+Release firstReleaseWith(unsigned major, unsigned minor) {
+  constexpr unsigned kMajor12 = 8, kLastOfFirst = 5;
+  if (major < kMajor12) return {{1, 0, 0}};
+  return {{major + 4, minor + (major == kMajor12 && minor > kLastOfFirst ? 1 : 0), 0}};
+}
+
 }  // namespace
 
 Release releaseOf(std::string_view text) {
@@ -155,14 +162,41 @@ std::vector<KnownBadHit> triggersIn(std::string_view text, const Release& releas
   return hits;
 }
 
-std::string warningOf(const KnownBadHit& hit, const Release& release) {
+std::vector<KnownBadHit> triggersOfAnyRelease(const Module& module) {
+  const Release first = firstReleaseWith(module.versionMajor, module.versionMinor);
+  std::vector<KnownBadHit> hits;
+  for (const KnownBad& row : kKnownBad)
+    if (rowOf(row.pattern).kind == PatternKind::Trigger &&
+        concerns(row, std::max(first, releaseOf(row.firstBad)), module.architecture()))
+      addHits(row, module, hits);
+  return hits;
+}
+
+namespace {
+
+std::string warning(const KnownBadHit& hit, std::string_view releases, std::string_view good) {
   constexpr std::string_view kDoes[] = {"makes wrong code", "refuses what is right", "may crash", "may not end"};
   const KnownBad& row = *hit.row;
   std::string where = hit.function.empty() ? std::string("this text") : fmt::format("'{}'", hit.function);
   if (hit.line != 0) where += fmt::format(", line {}", hit.line);
-  const std::string good = row.firstGood.empty() ? "" : fmt::format("; not from {} on", row.firstGood);
-  return fmt::format("ptxas {} {} of {}: {} ({}{}): {}", toText(release),
-                     kDoes[static_cast<std::size_t>(row.effect)], where, row.summary, row.name, good, row.source);
+  return fmt::format("ptxas {} {} of {}: {} ({}{}): {}", releases, kDoes[static_cast<std::size_t>(row.effect)],
+                     where, row.summary, row.name, good, row.source);
+}
+
+}  // namespace
+
+std::string warningOf(const KnownBadHit& hit, const Release& release) {
+  const KnownBad& row = *hit.row;
+  return warning(hit, toText(release), row.firstGood.empty() ? "" : fmt::format("; not from {} on", row.firstGood));
+}
+
+std::string warningOf(const KnownBadHit& hit) {
+  const KnownBad& row = *hit.row;
+  const std::string before = row.firstGood.empty() ? "" : fmt::format("before {}", row.firstGood);
+  if (row.firstBad.empty()) return warning(hit, before, "");
+  return warning(
+      hit, before.empty() ? fmt::format("from {}", row.firstBad) : fmt::format("{} to {}", row.firstBad, before),
+      "");
 }
 
 }  // namespace ptxopt::ptxas

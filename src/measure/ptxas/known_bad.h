@@ -78,7 +78,12 @@ bool mayHaveTrigger(std::string_view text);
 // The rows of triggers that concern a text; none of what is not PTX.
 std::vector<KnownBadHit> triggersIn(std::string_view text, const Release& release, std::string_view architecture);
 
+// The hits of triggers in which some ptxas that takes the module's .version is at fault.
+std::vector<KnownBadHit> triggersOfAnyRelease(const Module& module);
+
 // "ptxas 12.9.86 makes wrong code of kernel 'k', line 12: the constant ... (add-16x2-immediate; ptxas 13.1 does not): ADDRESS"
 std::string warningOf(const KnownBadHit& hit, const Release& release);
+// "ptxas 12.0 to before 13.1 makes wrong code of ...": of all releases.
+std::string warningOf(const KnownBadHit& hit);
 
 }  // namespace ptxopt::ptxas
