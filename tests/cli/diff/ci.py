@@ -187,13 +187,15 @@ echo "$1" >> {log}
         self.sources("after", SPILLS)
         self.nvcc()
         scripts = {s["name"]: s["run"] for s in job["steps"] if "run" in s}
-        check(list(scripts) == ["Set up", "PTX of both", "Compare"], list(scripts))
+        check(list(scripts) == ["Set up", "PTX of both", "Check", "Compare"], list(scripts))
         check(all((CI / m).is_file() for script in scripts.values() for m in re.findall(r"ci/ptxopt/(\S+)", script)), scripts)
         with Server() as server:
             env = self.environment({**server.github(), "GITHUB_WORKSPACE": str(self.folder), **job["env"]})
-            for name, status in (("PTX of both", 0), ("Compare", 1)):
+            for name, status in (("PTX of both", 0), ("Check", 0), ("Compare", 1)):
                 run = subprocess.run(["bash", "-eo", "pipefail", "-c", scripts[name]], cwd=self.folder, env=env, capture_output=True, text=True)
                 check(run.returncode == status, f"{name}: {run.stdout}{run.stderr}")
+            sarif = json.loads((self.folder / "ptxopt-check.sarif").read_text())
+            check(sarif["version"] == "2.1.0" and sarif["runs"][0]["tool"]["driver"]["rules"], "what the forge is given")
             check("| **REGRESSION by spills** | `k` |" in server.comments[0]["body"], server.comments)
 
     def test_gitlab(self):
