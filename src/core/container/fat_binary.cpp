@@ -1,5 +1,6 @@
 #include "container/fat_binary.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <lz4.h>
 #include <lz4hc.h>
@@ -71,6 +72,34 @@ OrBroken<std::string> unpackedBytes(const FatEntry& entry) {
   return text;
 }
 
+// Empty where it does not fit or fails.
+std::string packedByLz4(const std::string& body) {
+  const int size = static_cast<int>(body.size());
+  std::string packed(static_cast<std::size_t>(LZ4_compressBound(size)), '\0');
+  const int n =
+      LZ4_compress_HC(body.data(), packed.data(), size, static_cast<int>(packed.size()), LZ4HC_CLEVEL_MAX);
+  packed.resize(static_cast<std::size_t>(std::max(n, 0)));
+  return packed;
+}
+
+// The half of zstd that compresses is loaded when it is wanted: its archive is not for shared libraries, and seldom is
+// anything put back. Empty also where there is no such library.
+std::string packedByZstd(const std::string& body) {
+  void* const library = ::dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return {};
+  const auto compress = reinterpret_cast<decltype(&ZSTD_compress)>(::dlsym(library, "ZSTD_compress"));
+  const auto bound = reinterpret_cast<decltype(&ZSTD_compressBound)>(::dlsym(library, "ZSTD_compressBound"));
+  const auto best = reinterpret_cast<decltype(&ZSTD_maxCLevel)>(::dlsym(library, "ZSTD_maxCLevel"));
+  std::string packed;
+  if (compress != nullptr && bound != nullptr && best != nullptr) {
+    packed.resize(bound(body.size()));
+    const std::size_t n = compress(packed.data(), packed.size(), body.data(), body.size(), best());
+    packed.resize(ZSTD_isError(n) != 0 ? 0 : n);
+  }
+  ::dlclose(library);
+  return packed;
+}
+
 }  // namespace
 
 bool FatEntry::isPacked() const { return (flags & (kIsLz4 | kIsZstd)) != 0; }
@@ -117,23 +146,18 @@ std::string repacked(const FatEntry& entry, std::string_view contents, bool pack
   auto h = read<EntryHeader>(entry.whole);
   std::string head(entry.whole.substr(0, h.headerBytes)), body(contents);
   if (entry.isPtx()) body += '\0';
-  const bool isZstd = (entry.flags & kIsZstd) != 0;
+  const bool wasZstd = (entry.flags & kIsZstd) != 0;
   h.packedBytes = 0;
   h.unpackedBytes = 0;
   h.flags &= ~(kIsLz4 | kIsZstd);
   if ((pack || entry.isPacked()) && body.size() <= LZ4_MAX_INPUT_SIZE) {
-    std::string packed(isZstd ? ZSTD_compressBound(body.size())
-                              : static_cast<std::size_t>(LZ4_compressBound(static_cast<int>(body.size()))),
-                       '\0');
-    const std::size_t n =
-        isZstd ? ZSTD_compress(packed.data(), packed.size(), body.data(), body.size(), ZSTD_maxCLevel())
-               : static_cast<std::size_t>(LZ4_compress_HC(body.data(), packed.data(), static_cast<int>(body.size()),
-                                                          static_cast<int>(packed.size()), LZ4HC_CLEVEL_MAX));
-    if (n != 0 && ZSTD_isError(n) == 0) {
-      packed.resize(n);
-      h.packedBytes = static_cast<uint32_t>(n);
+    std::string packed = wasZstd ? packedByZstd(body) : std::string();
+    const uint64_t flag = packed.empty() ? kIsLz4 : kIsZstd;
+    if (packed.empty()) packed = packedByLz4(body);
+    if (!packed.empty()) {
+      h.packedBytes = static_cast<uint32_t>(packed.size());
       h.unpackedBytes = body.size();
-      h.flags |= isZstd ? kIsZstd : kIsLz4;
+      h.flags |= flag;
       body = std::move(packed);
     }
   }

@@ -44,7 +44,8 @@ OrBroken<std::vector<FatEntry>> fatEntries(std::string_view bytes);
 // The text or code of an entry.
 OrBroken<std::string> contentsOf(const FatEntry& entry);
 
-// The entry with other contents, which are compressed if the old ones were, or if `pack`. Header and all.
+// The entry with other contents, which are compressed if the old ones were, or if `pack`: as they were, or by LZ4, also where
+// there is no zstd to load. Header and all.
 std::string repacked(const FatEntry& entry, std::string_view contents, bool pack);
 // The container with some entries replaced: `entries` has the bytes of each.
 std::string fatOf(std::string_view container, const std::vector<std::string>& entries);
