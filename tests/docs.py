@@ -180,15 +180,24 @@ def loop_forms_table(_):
     return table(("form", "knob", "what it is"), [(f"`{name}`", f"`--form-{name}`", what) for name, what in rows])
 
 
+def rows_of_definitions(file, macro, arguments):
+    """Each line of the file that calls the macro, by these arguments; one that has others is an error."""
+    text = (ROOT / file).read_text(encoding="utf-8")
+    rows = re.findall(rf"^{macro}\({', '.join(arguments)}\)$", text, re.M)
+    if not rows or len(rows) != len(re.findall(rf"^\s*{macro}\(", text, re.M)):
+        raise ValueError(f"{file}: a line of {macro} is not read")
+    return rows
+
+
+STRING, WORD = r'"([^"]*)"', r"(\w+)"
+
+
 def known_bad_rows():
-    text = (ROOT / "src/measure/ptxas/known_bad.def").read_text(encoding="utf-8")
-    string = r'"([^"]*)"'
-    return re.findall(rf"^PTXOPT_KNOWN_BAD\({string}, {string}, {string}, {string}, (\w+), (\w+), (\w+), {string}, {string}, {string}\)$", text, re.M)
+    return rows_of_definitions("src/measure/ptxas/known_bad.def", "PTXOPT_KNOWN_BAD", [STRING] * 4 + [WORD] * 3 + [STRING] * 3)
 
 
 def known_bad_patterns():
-    text = (ROOT / "src/measure/ptxas/known_bad_patterns.def").read_text(encoding="utf-8")
-    return re.findall(r'^PTXOPT_BAD_PATTERN\((\w+), "([^"]*)", (\w+), "[^"]*", "([^"]*)"\)$', text, re.M)
+    return rows_of_definitions("src/measure/ptxas/known_bad_patterns.def", "PTXOPT_BAD_PATTERN", [WORD, STRING, WORD, r'"[^"]*"', STRING])
 
 
 def known_bad_table(_):
