@@ -77,8 +77,7 @@ LocalAddresses::Address LocalAddresses::named(std::span<const Operand> operand) 
   if (operand.size() == 1) return a;
   const auto offset = immediate(f_, operand[1]);
   if (!offset || operand[1].join != Join::Plus) return Address{.kind = Address::Lost};
-  a.offset = static_cast<int64_t>(*offset);
-  return a;
+  return a.plus(static_cast<int64_t>(*offset));
 }
 
 // Whether the instruction has one result, which may be an address of what it reads.
@@ -133,8 +132,8 @@ LocalAddresses::Address LocalAddresses::result(InstrId id) {
     a.offset = static_cast<int64_t>(static_cast<uint64_t>(a.offset) | *by);
     return a;
   }
-  a.offset = isSum ? a.offset + static_cast<int64_t>(*by) : a.offset - static_cast<int64_t>(*by);
-  return a;
+  // The least number is its own negative, and far.
+  return a.plus(static_cast<int64_t>(isSum ? *by : -*by));
 }
 
 LocalAddresses::Address LocalAddresses::indexedBy(const Address& a, const Operand* index, InstrId id) {

@@ -71,6 +71,16 @@ struct LocalAddress {
   int64_t offset = 0;
   uint32_t chain = kNoChain;  // what was added that is no constant
   friend bool operator==(const LocalAddress&, const LocalAddress&) = default;
+
+  // Farther from the variable nothing is known: no local memory is as large, and sums of few such offsets fit 64 bits.
+  static constexpr int64_t kMostOffset = int64_t{1} << 32;
+  LocalAddress plus(int64_t by) const {
+    LocalAddress sum = *this;
+    const bool isNear = by >= -kMostOffset && by <= kMostOffset;
+    if (isNear) sum.offset += by;
+    if (!isNear || sum.offset < -kMostOffset || sum.offset > kMostOffset) return {.kind = Lost};
+    return sum;
+  }
 };
 
 class LocalAddresses : ValueFlow<LocalAddresses, LocalAddress> {

@@ -69,7 +69,11 @@ bool LocalAddresses::readAccess(InstrId id, LocalAccess& access, uint32_t& base,
     if (a.kind == Address::Known && inside == 2) {
       const auto offset = immediate(f_, entries[1]);
       if (!offset || entries[1].join != Join::Plus) whyNot = "named-otherwise";
-      a.offset += static_cast<int64_t>(offset.value_or(0));
+      const Address sum = a.plus(static_cast<int64_t>(offset.value_or(0)));
+      if (sum.kind == Address::Known)
+        a = sum;
+      else
+        whyNot = "out-of-bounds";
     }
   }
   if (a.kind != Address::Known) return false;
