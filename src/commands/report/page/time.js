@@ -29,8 +29,8 @@ function showTime() {
   const rows = t.regions.map(([name, depth, first, , rounds, instructions, scenarios, from], n) => ({
     go: k.lineInstruction[first - k.first] ?? -1, isHot: n === t.hottest,
     cells: ['\u2003'.repeat(depth) + name, [rounds, from], instructions.toFixed(1), ...cycles(scenarios, 1)]}));
-  rows.push({go: -1, cells: ['the whole, all rounds', '', '', ...cycles(t.whole, 0)]});
-  table($('time'), [['cycles of a warp, a round'], ['rounds', 'num'], ['instructions', 'num'], ...['L1', 'L2', 'DRAM'].map(s => [s, 'num'])], rows);
+  rows.push({go: -1, cells: ['the whole, all iterations', '', '', ...cycles(t.whole, 0)]});
+  table($('time'), [['cycles of a warp, an iteration'], ['iterations', 'num'], ['instructions', 'num'], ...['L1', 'L2', 'DRAM'].map(s => [s, 'num'])], rows);
   $('time-about').textContent = (t.threads ? `With ${t.warps} resident warps of ${t.threads} threads a block; ` : '')
     + `a loop whose trip count is not known is taken to go round ${t.rounds} times. It ranks two versions of a kernel, it does not predict a time. `
     + 'Beside a line of PTX stand the machine instructions that were made of it and its longest wait (L2) in cycles, with the line that it is for.'
