@@ -44,6 +44,7 @@ class Guard {
       if (f.threads != 0 || f.blocks != 0) ptxas_.launches[f.name] = {f.threads, f.blocks};
     figures_.emplace(text_, done_.result.outcomes, done_.guard.architecture, ptxas_, guard_.isWholeCall);
     if (measureBoth()) keepWorse();
+    leaveFaulty();  // what a try left out may have hidden a fault
     if (done_.result.output == text_)
       done_.guard.output = std::move(outputBefore_);
     else
@@ -81,6 +82,11 @@ class Guard {
         if (std::ranges::any_of(*before, isIt) || !isLeft_.insert(hit.function).second) continue;
         options_.leave.push_back(hit.function);
         done_.guard.kept.push_back({hit.function, "known-bad", std::string(hit.row->name)});
+        std::erase_if(done_.guard.retried, [&](const RetriedFunction& r) { return r.name == hit.function; });
+        const ptxas::FunctionMeasures* const was = done_.guard.before.find(hit.function);
+        const auto is =
+            std::ranges::find(done_.guard.after.functions, hit.function, &ptxas::FunctionMeasures::name);
+        if (was != nullptr && is != done_.guard.after.functions.end()) *is = *was;
         any = true;
       }
       if (any) done_.result = optimize(text_, options_);
