@@ -54,7 +54,7 @@ class FactorHolding : FunctionPass {
       std::vector<std::size_t>& early = earliest_[products_[k].number];
       if (early.size() < kMostSearched) early.push_back(k);
       const LoopId l = loops_.of(products_[k].block);
-      if (!l.valid() || !loops_.isInnermost(l) || context_.isDeclined(loops_[l].header)) continue;
+      if (!l.valid() || !loops_.isInnermost(l)) continue;
       if (ofLoop[l].empty()) order.push_back(l);
       ofLoop[l].push_back(k);
     }
