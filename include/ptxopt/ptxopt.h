@@ -70,6 +70,10 @@ struct Options {
   // Status::Usage.
   std::string facts;
   std::string factsName = "<facts>";  // for messages
+  // What launches were seen to have, as docs/profile.md has it; empty: nothing is known. A file that is no profile is
+  // Status::Usage; kernels that are not in the text say nothing.
+  std::string profile;
+  std::string profileName = "<profile>";  // for messages
   // For messages.
   std::string fileName = "<input>";
   // The text of each function before and after these passes, or after all, is appended to Result::dumps.

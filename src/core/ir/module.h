@@ -10,6 +10,7 @@
 
 #include "ir/function.h"
 #include "ir/kernel_facts.h"
+#include "ir/launch_profile.h"
 
 namespace ptxopt {
 
@@ -77,7 +78,8 @@ class Module {
   std::vector<Symbol> symbols;        // by SymbolId
   std::vector<bool> namedInSections;  // by NameId; may be shorter
   SynthParts synth;
-  std::vector<KernelFacts> facts;  // what the user says of launches, by Function::index; empty: nothing
+  std::vector<KernelFacts> facts;       // what the user says of launches, by Function::index; empty: nothing
+  std::vector<LaunchProfile> profiles;  // what launches were seen to have, by Function::index; empty: nothing
 
   // Decodes an opcode that the module does not have yet, with the backslash that may stand before it. Not while functions are
   // worked on.
