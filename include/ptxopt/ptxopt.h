@@ -70,6 +70,7 @@ struct Options {
   // Status::Usage.
   std::string facts;
   std::string factsName = "<facts>";  // for messages
+  bool factsOfSeveral = false;        // facts may name kernels of other texts: what matches none here is a remark
   // What launches were seen to have, as docs/profile.md has it; empty: nothing is known. A file that is no profile is
   // Status::Usage; kernels that are not in the text say nothing.
   std::string profile;
@@ -93,7 +94,7 @@ struct Options {
 // Something the user may want to know: an opcode that ptxopt does not know, a module left as it is.
 struct Remark {
   std::string name;   // one of a fixed set: unknown-opcode, uninitialised-register, debug-module, module-registers,
-                      // narrow-number-store, too-large
+                      // narrow-number-store, too-large, facts-of-others
   std::string place;  // FILE:LINE:COL, or the function, or empty
   std::string message;
   std::string pass;     // of what a pass found of a loop: the pass, and `name` is the form or why nothing was done

@@ -31,6 +31,8 @@ typedef struct ptxopt_result ptxopt_result;
  *   decline         a list: what --decline takes
  *   knobs           an object of numbers
  *   facts           what holds of all launches, an object as in docs/facts.md
+ *   facts_of_several  whether facts may name kernels of other texts  [false]
+ *   profile         what launches were seen to have, an object as in docs/profile.md
  *   guard           "auto", "ptxas", "off"  [auto: ptxas at level 2, if there is one and no passes are named]
  *   guard_rule      "time", "warps"               [$PTXOPT_GUARD_RULE, else time]
  *   guard_tries     how often functions that get worse are tried again without some passes, 0 to 8

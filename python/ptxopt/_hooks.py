@@ -22,7 +22,9 @@ from ._log import hooks
 from ._optimize import Result, optimize
 
 CLIENTS = ("triton", "numba", "warp", "cupy", "jax", "torch")
-OPTION_NAMES = ("level", "passes", "skip", "knobs", "guard", "guard_rule", "guard_tries", "ptxas", "ptxas_options", "timeout", "jobs", "arch")
+OPTION_NAMES = ("level", "passes", "skip", "knobs", "guard", "guard_rule", "guard_tries", "ptxas", "ptxas_options", "timeout", "jobs", "arch",
+                "facts", "profile")
+_FILES = ("facts", "profile")  # what stands there, or the path of a file
 _CALL = ("ptxas", "arch", "ptxas_options")  # how ptxas is called
 
 
@@ -65,12 +67,17 @@ def say_once(text: str) -> None:
 
 
 def set_options(options: Mapping[str, Any], table: Optional[bool]) -> None:
-    """Options of optimize() for all hooks; those of $PTXOPT_HOOK_OPTIONS, JSON, are the usual ones."""
+    """Options of optimize() for all hooks; those of $PTXOPT_HOOK_OPTIONS, JSON, are the usual ones. `facts` and `profile` may be
+    paths, and may name kernels that a text does not have."""
     usual = json.loads(os.environ.get("PTXOPT_HOOK_OPTIONS") or "{}")
     chosen = {**usual, **options}
     for name in chosen:
         if name not in OPTION_NAMES:
             raise TypeError(f"there is no option {name}; there are {', '.join(OPTION_NAMES)}")
+    for name in _FILES:
+        if isinstance(chosen.get(name), (str, os.PathLike)):
+            with open(chosen[name], encoding="utf-8") as file:
+                chosen[name] = json.load(file)
     _state.options = chosen
     if table is None:
         table = os.environ.get("PTXOPT_HOOK_TABLE", "1") != "0"
@@ -107,6 +114,7 @@ def result_of(client: str, ptx: AnyStr, *, ptxas: Optional[str] = None, arch: Op
         if value is not None:
             options.setdefault(option, value)
     options["cubin"] = wants_cubin and is_clients
+    options["facts_of_several"] = True
     # Nobody reads the text on its way to ptxas, as in the drop-in; who wants no more than tidy text gets that.
     if options.get("level", 2) >= 2 and options.get("passes") is None:
         options["knobs"] = {"tidy": 0, **options.get("knobs", {})}
@@ -255,5 +263,7 @@ def install(client: str, children: bool = False, **options: Any) -> None:
         others = [c for c in os.environ.get("PTXOPT_HOOKS", "").split(",") if c and c != client]
         os.environ["PTXOPT_HOOKS"] = ",".join([*others, client])
         if options:
-            os.environ["PTXOPT_HOOK_OPTIONS"] = json.dumps(options)
+            absolute = {name: os.path.abspath(value) if name in _FILES and isinstance(value, (str, os.PathLike)) else value
+                        for name, value in options.items()}
+            os.environ["PTXOPT_HOOK_OPTIONS"] = json.dumps(absolute)
     importlib.import_module(f"ptxopt.{client}").install(**options)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import sys
 import tempfile
@@ -86,6 +87,10 @@ def _arguments(options: Dict[str, Any]) -> List[str]:
             arguments.append(f"--{name.replace('_', '-')}={value}")
         elif name in ("passes", "skip"):
             arguments.append(f"--{'passes' if name == 'passes' else 'skip-pass'}={','.join(value)}")
+        elif name in ("facts", "profile"):
+            if not isinstance(value, (str, os.PathLike)):
+                raise TypeError(f"JAX's hook takes {name} as the path of a file")
+            arguments.append(shlex.quote(f"--{'facts' if name == 'facts' else 'profile-use'}={os.path.abspath(value)}"))
         elif name == "knobs":
             arguments += [f"--{knob}={number}" for knob, number in value.items()]
         else:

@@ -54,6 +54,8 @@ def optimizing(t, ptxopt, tool):
     fixed = ptxopt.optimize(saxpy, facts=facts, guard="off").ptx
     t.check("%ntid" in saxpy and "%ntid" not in fixed, fixed)
     t.check(ptxopt.verify(saxpy, fixed, facts=facts).equal and not ptxopt.verify(saxpy, fixed, block=[32, 1, 1]).equal, "facts")
+    more = {**facts, "kernels": [*facts["kernels"], {"kernel": "other", "block": [32]}]}
+    t.check(ptxopt.optimize(saxpy, facts=more, facts_of_several=True, guard="off").ptx == fixed, "facts of several texts")
     # Bytes that are no UTF-8, and zeros, survive.
     odd = b"// \xff\xfe\n" + text.encode()
     t.check(ptxopt.optimize(odd, level=0).ptx == odd, "bytes that are no text")

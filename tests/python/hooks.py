@@ -151,6 +151,20 @@ assert made != fake_settings.ptx and "their key" in key and len(calls) == 1, (ke
 ptxopt.triton.uninstall()
 assert triton.knobs.runtime.add_stages_inspection_hook is theirs
 """),
+    "triton, facts": ("3.9.0", """
+import json, os, tempfile, ptxopt.triton
+from triton.compiler import compile
+kernel = fake_settings.ptx.split(".entry", 1)[1].split("(", 1)[0].strip()
+facts = {"version": 1, "kernels": [{"kernel": kernel, "block": [32, 1, 1]}, {"kernel": "other", "block": [64]}]}
+with tempfile.TemporaryDirectory() as folder:
+    path = os.path.join(folder, "facts.json")
+    with open(path, "w") as file:
+        json.dump(facts, file)
+    ptxopt.triton.install(guard="off", table=False, facts=path)
+assert ptxopt._hooks._state.options["facts"] == facts
+made, key = compile()
+assert "%ntid" in fake_settings.ptx and "%ntid" not in made and not ptxopt.triton.stats()[0].trouble, made
+"""),
     "triton, a version that is not known": ("4.0.0", """
 import io, contextlib, ptxopt.triton
 said = io.StringIO()

@@ -71,6 +71,8 @@ constexpr Member kMembers[] = {
     {"decline", [](const Json& v, Given& to) { v.get_to(to.options.decline); }},
     {"knobs", [](const Json& v, Given& to) { takeKnobs(v, to.options.knobs); }},
     {"facts", [](const Json& v, Given& to) { to.options.facts = v.dump(); }},
+    {"facts_of_several", [](const Json& v, Given& to) { v.get_to(to.options.factsOfSeveral); }},
+    {"profile", [](const Json& v, Given& to) { to.options.profile = v.dump(); }},
     {"guard", [](const Json& v, Given& to) { v.get_to(to.guard); }},
     {"guard_rule", [](const Json& v, Given& to) { v.get_to(to.rule); }},
     {"guard_tries", [](const Json& v, Given& to) { to.tries = integerOf<unsigned>(v, 0, guard::kMostTries); }},

@@ -172,7 +172,7 @@ class Reader {
     for (const Json& p : entry["parameters"]) parameter(f, facts, p, where);
   }
 
-  void addFile(const Json& file, const std::string& name) {
+  void addFile(const Json& file, const std::string& name, std::vector<std::string>* ofOthers) {
     needWords(file, name, {"version", "kernels"});
     if (!file.contains("version") || file["version"] != 1) wrong(name + ": the version is not 1");
     if (!file.contains("kernels") || !file["kernels"].is_array()) wrong(name + ": kernels is no list");
@@ -187,7 +187,9 @@ class Reader {
         isFound = true;
         add(f, entry, fmt::format("{}: {}", name, module_.text(f.name)));
       }
-      if (!isFound) wrong(fmt::format("{}: no kernel matches '{}'", name, pattern));
+      if (isFound) continue;
+      if (ofOthers == nullptr) wrong(fmt::format("{}: no kernel matches '{}'", name, pattern));
+      ofOthers->push_back(pattern);
     }
   }
 
@@ -388,12 +390,13 @@ bool hasFacts(const Module& module, const Function& kernel) {
          said.pointers != all.pointers || said.saysOfRounds();
 }
 
-std::string readFacts(std::string_view json, std::string_view fileName, Module& module) {
+std::string readFacts(std::string_view json, std::string_view fileName, Module& module,
+                      std::vector<std::string>* ofOthers) {
   const bool hasComments = module.source.find(kFactsComment) != std::string_view::npos;
   if (json.empty() && !hasComments) return {};
   try {
     Reader reader(module);
-    if (!json.empty()) reader.addFile(Reader::parsed(json, std::string(fileName)), std::string(fileName));
+    if (!json.empty()) reader.addFile(Reader::parsed(json, std::string(fileName)), std::string(fileName), ofOthers);
     if (hasComments) reader.addComments();
     reader.finish();
     return {};

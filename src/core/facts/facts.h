@@ -25,8 +25,10 @@
 namespace ptxopt::facts {
 
 // Sets Module::facts from a file's text (empty: none) and from comments. What is wrong, ready to print; empty: nothing.
-// `fileName` is that of the JSON text.
-std::string readFacts(std::string_view json, std::string_view fileName, Module& module);
+// `fileName` is that of the JSON text. With `ofOthers`, the file may speak of several texts: patterns that no kernel matches are
+// put there and are not wrong.
+std::string readFacts(std::string_view json, std::string_view fileName, Module& module,
+                      std::vector<std::string>* ofOthers = nullptr);
 
 // What holds of all launches of a kernel: by its types, its directives, and what devices can do.
 KernelFacts factsOfAll(const Module& module, const Function& kernel);

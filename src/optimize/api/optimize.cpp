@@ -109,8 +109,14 @@ Result optimize(std::string_view text, const Options& options) {
     if (const std::string error = verify(module); !error.empty())
       return fail(Status::Internal, fmt::format("{}: internal error after parsing: {}\n", options.fileName, error));
 
-  if (const std::string error = facts::readFacts(options.facts, options.factsName, module); !error.empty())
+  std::vector<std::string> ofOthers;
+  if (const std::string error =
+          facts::readFacts(options.facts, options.factsName, module, options.factsOfSeveral ? &ofOthers : nullptr);
+      !error.empty())
     return fail(Status::Usage, error + "\n");
+  for (const std::string& pattern : ofOthers)
+    result.remarks.push_back({"facts-of-others", options.factsName,
+                              fmt::format("no kernel of {} matches '{}'", options.fileName, pattern)});
 
   if (const std::string error = plan.declines.resolve(module); !error.empty())
     return fail(Status::Usage, fmt::format("{}: {}\n", options.fileName, error));

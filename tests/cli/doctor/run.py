@@ -176,7 +176,11 @@ class Doctor:
     def cache_key(self):
         """What compiler caches are to be told: another key for other options, by doctor and by nvcc."""
         keys = []
-        for more in ({}, {"PTXOPT_OPTIONS": "-O1"}, {"PTXOPT_OPTIONS": "--skip-pass=lsr"}, {"PTXOPT_GUARD_RULE": "warps"}, {"PTXOPT_GUARD_TRIES": "0"}):
+        facts = self.folder / "facts.json"
+        with_facts = {"PTXOPT_OPTIONS": f"--facts {facts}"}
+        for content, more in ((64, {}), (64, {"PTXOPT_OPTIONS": "-O1"}), (64, {"PTXOPT_OPTIONS": "--skip-pass=lsr"}), (64, {"PTXOPT_GUARD_RULE": "warps"}),
+                              (64, {"PTXOPT_GUARD_TRIES": "0"}), (64, with_facts), (32, with_facts)):
+            facts.write_text(f'{{"version": 1, "kernels": [{{"kernel": "k", "block": [{content}]}}]}}')
             printed = run([self.tool, "nvcc", "--print-cache-key"], env={**self.env, **more}).stdout.decode().strip()
             again = run([self.tool, "nvcc", "--print-cache-key"], env={**self.env, **more}).stdout.decode().strip()
             self.checks.equal((again, self.ask(**more)[1]["cache_key"]), (printed, printed), f"{more}: one key")

@@ -200,6 +200,28 @@ def tidy_or_not(checks, tool, ptxas, folder):
         checks.check(cubins[0] == cubins[1], f"{path.name}: other machine code without tidying")
 
 
+def facts_of_launches(checks, drop_in, ptxas, folder):
+    """--facts speaks of all files of a build: kernels of others are not wrong, and what is wrong leaves the PTX as it is."""
+    folder.mkdir()
+    kernel, facts = folder / "k.ptx", folder / "facts.json"
+    shutil.copy(SAMPLES / "saxpy.ptx", kernel)
+    facts.write_text('{"version": 1, "kernels": [{"kernel": "saxpy", "block": [64, 1, 1]}, {"kernel": "other", "block": [32]}]}')
+
+    def call(words):
+        result = run([drop_in, kernel, "-arch=sm_80", "-o", folder / "k.cubin"], env=environment(ptxas, words + " -v --guard=off --keep-ptx"))
+        kept = kernel.with_suffix(".ptxopt.ptx")
+        text = kept.read_text() if kept.exists() else None
+        kept.unlink(missing_ok=True)
+        return result.returncode, result.stderr.decode(), text
+    code, said, text = call(f"--facts {facts}")
+    checks.check(code == 0 and text is not None and "%ntid" in kernel.read_text() and "%ntid" not in text, "--facts: the block is 64", said)
+    checks.check(f"no kernel of {kernel} matches 'other' [facts-of-others]" in said, "--facts: kernels of other files", said)
+    for content, word in (('{"version": 2}', "version"), ("", "empty"), (None, "cannot read")):
+        facts.unlink() if content is None else facts.write_text(content)
+        code, said, text = call(f"--facts {facts}")
+        checks.check(code == 0 and text is None and "left as it is" in said and word in said, f"--facts with {content!r}", said)
+
+
 def ways_in(checks, tool, ptxas, folder):
     """Names, subcommand, pipes and strings: all the same cubin."""
     folder.mkdir()
@@ -372,6 +394,7 @@ def main():
         to_the_letter(checks, drop_in, ptxas, folder / "letter")
         what_ptxas_gets(checks, tool, drop_in, ptxas, folder / "gets")
         tidy_or_not(checks, tool, ptxas, folder / "tidy")
+        facts_of_launches(checks, drop_in, ptxas, folder / "facts")
         ways_in(checks, tool, ptxas, folder / "ways")
         assembled_once(checks, drop_in, ptxas, folder / "once")
         nothing_to_ask(checks, tool, drop_in, ptxas, folder / "nothing")

@@ -45,7 +45,9 @@ bool takeReal(std::vector<std::string>& arguments, std::string& real) {
 }
 
 // Another ptxopt, and other options, make other code.
-std::string versionLine() { return fmt::format("{}, options {}", versionText(), settingsDigest().substr(0, 8)); }
+std::string versionLine(const wrapper::WrapperOptions& options) {
+  return fmt::format("{}, options {}", versionText(), settingsDigest(options).substr(0, 8));
+}
 
 wrapper::WrapperOptions readOptions(const wrapper::Client& client) {
   const Config& config = userConfig();
@@ -59,7 +61,7 @@ wrapper::WrapperOptions readOptions(const wrapper::Client& client) {
   options.warnings = environmentWarnings();
   options.client = client;
   options.log = environmentValue("PTXOPT_LOG");
-  if (client.isKeyedByVersion) options.versionLine = versionLine();
+  if (client.isKeyedByVersion) options.versionLine = versionLine(options);
   return options;
 }
 

@@ -7,19 +7,23 @@
 #include "support/environment.h"
 #include "tool/files.h"
 #include "tool/options/config.h"
+#include "tool/options/wrapper_options.h"
 #include "tool/revision.h"
 
 namespace ptxopt::tool {
-std::string settingsDigest() {
-  userConfig();  // which sets them
+
+std::string settingsDigest(const wrapper::WrapperOptions& options) {
   std::string all;
   for (const char* const variable : {"PTXOPT_OPTIONS", "PTXOPT_GUARD", "PTXOPT_GUARD_RULE", "PTXOPT_GUARD_TRIES"})
     all += fmt::format("{}={}\n", variable, environmentValue(variable));
+  for (const std::string* const text : {&options.optimizer.facts, &options.optimizer.profile})
+    all += ptxas::Cache::key(*text) + '\n';
   return ptxas::Cache::key(all);
 }
 
 std::string compilerCacheKey() {
-  std::string all = fmt::format("{}\n{}\n", versionText(), settingsDigest());
+  userConfig();  // which sets the variables
+  std::string all = fmt::format("{}\n{}\n", versionText(), settingsDigest(readWrapperOptions()));
   FileText self;
   if (std::string ignored; readFile("/proc/self/exe", self, ignored)) all += ptxas::Cache::key(self) + '\n';
   for (const char* const variable : {"PTXOPT_PTXAS", "PTXAS"}) {

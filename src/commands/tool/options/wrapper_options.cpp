@@ -9,6 +9,7 @@
 #include "support/environment.h"
 #include "support/log.h"
 #include "support/shell_words.h"
+#include "tool/options/facts_option.h"
 #include "tool/options/guard_options.h"
 #include "tool/options/log_options.h"
 #include "tool/options/mistakes.h"
@@ -27,7 +28,7 @@ void leaveUntidy(wrapper::WrapperOptions& options) {
 const char* const kWrapperOptionsHelp =
     "Options of ptxopt stand in $PTXOPT_OPTIONS, split as by a shell: -O, --passes, --skip-pass, -j, "
     "--verify-each, the "
-    "knobs (of which tidy is 0 here) and those of the guard as of ptxopt itself, and:\n"
+    "knobs (of which tidy is 0 here), those of the guard and --facts as of ptxopt itself, and:\n"
     "  --report=FILE    write a JSON report; into a folder, which ends in /, one for each input\n"
     "  --keep-ptx       write the optimized PTX beside its input, as NAME.ptxopt.ptx\n"
     "  -v               say what is done, and why something is not; -vv and -vvv more\n"
@@ -58,6 +59,8 @@ wrapper::WrapperOptions readWrapperOptions() {
   optimizer.addPasses(app, "");
   if (hasWords) optimizer.addKnobs(app);
   addGuardOptions(app, guard);
+  FactsLine facts;
+  facts.addTo(app, "");
   app.add_option("-j,--jobs", options.optimizer.jobs)->check(CLI::Range(0, 1024));
   app.add_flag("--verify-each", options.optimizer.verifyEach);
   app.add_option("--report", options.report);
@@ -74,6 +77,10 @@ wrapper::WrapperOptions readWrapperOptions() {
     options.ptxas = guard.ptxas;
     if (std::string error; !resolveGuard(guard, options.optimizer, options.guard, error))
       throw CLI::ValidationError(error);
+    if (std::string error; !facts.read(error)) throw CLI::ValidationError("--facts: " + error);
+    options.optimizer.facts = std::move(facts.text);
+    options.optimizer.factsName = std::move(facts.path);
+    options.optimizer.factsOfSeveral = true;
     leaveUntidy(options);
     if (options.optimizer.level > 2) options.remarks.push_back(fmt::format("{}: -O3 is taken as -O2", kVariable));
   } catch (const CLI::ParseError& e) {
