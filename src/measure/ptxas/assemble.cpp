@@ -27,7 +27,7 @@ namespace ptxopt::ptxas {
 namespace {
 
 constexpr std::size_t kOutputCap = std::size_t{64} << 20;  // the messages of some 100,000 kernels
-constexpr int kCacheFormat = 7;
+constexpr int kCacheFormat = 8;
 
 // The lines with an error in them, or the first line; at most about 1000 characters.
 std::string complaint(std::string_view text) {

@@ -10,6 +10,8 @@
 //          Innermost loops may cost a little more if the whole gains three times what all of them lose, with many warps or
 //          with few; with few, any loop may if the whole gains
 //   warps  spills, then resident warps, then machine instructions
+// Where launches of a profile were given a body of their own (ModelledTime::versions), cycles are those of that body; it has to be better,
+// and the other one may cost two percent more.
 // Loops are compared where there are as many before and after, in the order of addresses. Where ptxas unrolled them otherwise,
 // what they cost for the same work is compared (timing/loop_matching.h). Only what both sides know counts.
 #pragma once
@@ -42,6 +44,9 @@ std::optional<uint64_t> value(const FunctionMeasures& f, Measure m);
 
 // A figure of the model as a whole number; of what is too large for any number of cycles, the most.
 uint64_t wholeNumber(double figure);
+
+// The geometric mean of the whole's cycles over where data may lie.
+uint64_t meanCycles(const ModelledTime& time);
 
 // What a result is chosen for: each is an order of measures.
 enum class Objective : uint8_t { Time, Warps, Sass, Inner, Regs };

@@ -5,6 +5,7 @@
 
 #include "sass/decode.h"
 #include "timing/kernel_time.h"
+#include "timing/launch_versions.h"
 
 namespace ptxopt::ptxas {
 
@@ -22,37 +23,60 @@ MachineCodeCounts countMachineCode(std::string_view text, uint32_t architecture,
   return counts;
 }
 
-ModelledTime timeMachineCode(std::string_view text, uint32_t architecture,
-                             std::span<const sass::IndirectBranch> branches, const FunctionMeasures& kernel,
-                             const target::Machine& machine, bool isLaunchKnown) {
+namespace {
+
+double rounded(double cycles) { return std::round(cycles * 100) / 100; }
+
+timing::Work roundedWork(const timing::Work& w) {
+  return {rounded(w.written),   rounded(w.read),         rounded(w.computed),
+          rounded(w.exchanged), rounded(w.instructions), w.steps};
+}
+
+// `body`: what control comes to; empty: all.
+ModelledTime modelledTime(const timing::TimedCode& code, const timing::FunctionTime& time,
+                          const std::vector<bool>& body) {
   using namespace timing;
-  const auto rounded = [](double cycles) { return std::round(cycles * 100) / 100; };
-  const TimedCode code(text, architecture, branches);
-  const FunctionTime time = estimate(code, machine,
-                                     {.warps = kernel.warps,
-                                      .threads = kernel.threads,
-                                      .isLaunchKnown = isLaunchKnown,
-                                      .roundsOf = {},
-                                      .countOf = {}});
   ModelledTime result;
-  result.model = digestOf(machine);
-  const auto roundedWork = [&](const Work& w) {
-    return Work{rounded(w.written),   rounded(w.read),         rounded(w.computed),
-                rounded(w.exchanged), rounded(w.instructions), w.steps};
-  };
   result.work = roundedWork(time.whole.work);
   const auto cyclesOf = [&](const ScenarioTime& s) { return rounded(s.cycles); };
   std::ranges::transform(time.whole.scenarios, result.whole.begin(), cyclesOf);
   std::ranges::transform(time.whole.alone, result.alone.begin(), cyclesOf);
   for (const RegionTime& r : time.regions) {
     if (r.region.loop == Region::kNone) continue;
+    const sass::Loop& loopOfCode = code.flow.loops()[r.region.loop];
+    if (!body.empty() && !body[loopOfCode.header]) continue;
     std::ranges::transform(r.alone, result.loopsAlone.emplace_back().begin(), cyclesOf);
-    if (!code.flow.loops()[r.region.loop].isInnermost) continue;
+    if (!loopOfCode.isInnermost) continue;
     ModelledTime::Loop& loop = result.inner.emplace_back();
     std::ranges::transform(r.scenarios, loop.cycles.begin(), cyclesOf);
     loop.rounds = rounded(r.region.rounds);
     loop.work = roundedWork(r.work);
   }
+  return result;
+}
+
+}  // namespace
+
+ModelledTime timeMachineCode(std::string_view text, uint32_t architecture,
+                             std::span<const sass::IndirectBranch> branches, const FunctionMeasures& kernel,
+                             const target::Machine& machine, bool isLaunchKnown) {
+  const timing::TimedCode code(text, architecture, branches);
+  const auto timed = [&](const timing::CountOf& countOf) {
+    return timing::estimate(code, machine,
+                            {.warps = kernel.warps,
+                             .threads = kernel.threads,
+                             .isLaunchKnown = isLaunchKnown,
+                             .roundsOf = {},
+                             .countOf = countOf});
+  };
+  ModelledTime result = modelledTime(code, timed({}), {});
+  result.model = timing::digestOf(machine);
+  if (!kernel.isKernel) return result;
+  if (const auto versions = timing::launchVersionsOf(code))
+    for (std::size_t v = 0; v < 2; ++v) {
+      result.versions.push_back(modelledTime(code, timed(versions->only(v)), versions->isInBody[v]));
+      result.versions.back().model = result.model;
+    }
   return result;
 }
 

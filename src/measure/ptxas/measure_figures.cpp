@@ -26,14 +26,13 @@ constexpr std::array kForSass{Measure::Spills, Measure::Instructions, Measure::I
 constexpr std::array kForInner{Measure::Spills, Measure::Inner, Measure::Instructions, Measure::Registers};
 constexpr std::array kForRegs{Measure::Spills, Measure::Registers, Measure::Instructions, Measure::Inner};
 
-// The geometric mean over where data may lie.
+}  // namespace
+
 uint64_t meanCycles(const ModelledTime& time) {
   double product = 1;
   for (const double cycles : time.whole) product *= std::cbrt(std::max(cycles, 1.0));
   return wholeNumber(product);
 }
-
-}  // namespace
 
 uint64_t wholeNumber(double figure) {
   constexpr double kMost = 9e15;

@@ -38,30 +38,32 @@ timing::Work workFrom(const Json& json) {
   return work;
 }
 
-Json timeToJson(const std::optional<ModelledTime>& time) {
-  if (!time) return nullptr;
+Json timeToJson(const ModelledTime& time) {
   Json inner = Json::array();
-  for (const ModelledTime::Loop& loop : time->inner)
+  for (const ModelledTime::Loop& loop : time.inner)
     inner.push_back({{"rounds", loop.rounds}, {"cycles", loop.cycles}, {"work", workToJson(loop.work)}});
-  return {{"model", time->model},           {"whole", time->whole},
-          {"alone", time->alone},           {"loops-alone", time->loopsAlone},
-          {"work", workToJson(time->work)}, {"inner", std::move(inner)}};
+  Json json = {{"model", time.model},           {"whole", time.whole},
+               {"alone", time.alone},           {"loops-alone", time.loopsAlone},
+               {"work", workToJson(time.work)}, {"inner", std::move(inner)}};
+  for (const ModelledTime& version : time.versions) json["versions"].push_back(timeToJson(version));
+  return json;
 }
 
 // Figures of another model than `model` may have other fields.
 std::optional<ModelledTime> timeFrom(const Json& json, const std::string& model) {
-  const auto found = json.find("cycles");  // not in baselines of older versions
-  if (found == json.end() || found->is_null()) return std::nullopt;
   ModelledTime time;
-  found->at("model").get_to(time.model);
+  json.at("model").get_to(time.model);
   if (time.model != model) return std::nullopt;
-  found->at("whole").get_to(time.whole);
-  found->at("alone").get_to(time.alone);
-  found->at("loops-alone").get_to(time.loopsAlone);
-  time.work = workFrom(found->at("work"));
-  for (const Json& loop : found->at("inner"))
+  json.at("whole").get_to(time.whole);
+  json.at("alone").get_to(time.alone);
+  json.at("loops-alone").get_to(time.loopsAlone);
+  time.work = workFrom(json.at("work"));
+  for (const Json& loop : json.at("inner"))
     time.inner.push_back({loop.at("rounds").get<double>(), loop.at("cycles").get<ModelledTime::Cycles>(),
                           workFrom(loop.at("work"))});
+  if (const auto versions = json.find("versions"); versions != json.end())
+    for (const Json& version : *versions)
+      if (auto found = timeFrom(version, model)) time.versions.push_back(std::move(*found));
   return time;
 }
 
@@ -117,7 +119,9 @@ FunctionMeasures functionMeasuresFrom(const Json& json, const std::string& model
   json.at("inner").get_to(f.inner);
   json.at("inner-loops").get_to(f.innerLoops);
   json.at("warps").get_to(f.warps);
-  f.time = timeFrom(json, model);
+  // Not in baselines of older versions.
+  if (const auto time = json.find("cycles"); time != json.end() && !time->is_null())
+    f.time = timeFrom(*time, model);
   f.notes = notesFrom(json);
   json.at("code").get_to(f.code);
   f.codeParts = partsFrom(json);
@@ -141,7 +145,7 @@ Json toJson(const FunctionMeasures& f) {
           {"inner", f.inner},
           {"inner-loops", f.innerLoops},
           {"warps", f.warps},
-          {"cycles", timeToJson(f.time)},
+          {"cycles", f.time ? timeToJson(*f.time) : Json(nullptr)},
           {"notes", notesToJson(f.notes)},
           {"code", f.code},
           {"code-parts", partsToJson(f.codeParts)}};

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -150,6 +151,35 @@ TEST_CASE("compare: spills before warps before instructions") {
   ptxas::FunctionMeasures a = kernel(0, 64, 100), b = kernel(0, 32, 90);
   CHECK(compare(a, b, ptxas::orderOf(ptxas::Objective::Warps)).sign > 0);
   CHECK(compare(a, b, ptxas::orderOf(ptxas::Objective::Sass)).sign < 0);
+}
+
+TEST_CASE("compare: a body for launches of a profile has to be better, and the other one may cost the test") {
+  const auto timed = [](ptxas::ModelledTime::Cycles whole, double instructions) {
+    return ptxas::ModelledTime{"m", whole, {.written = 4, .instructions = instructions}, {}, whole};
+  };
+  ptxas::FunctionMeasures before = kernel(0, 32, 100), after = kernel(0, 32, 220);
+  before.time = timed({1000, 2000, 3000}, 100);
+  after.time = timed({900, 1900, 2900}, 100);
+  const auto by = [&](ptxas::ModelledTime::Cycles one, ptxas::ModelledTime::Cycles other) {
+    after.time->versions = {timed(one, 100), timed(other, 100)};
+    return compare(before, after, ptxas::GuardRule::Time);
+  };
+  // Whichever stands first.
+  CHECK(by({800, 1800, 2800}, {1010, 2010, 3010}).text() == "L1 1000 -> 800");
+  CHECK(by({1010, 2010, 3010}, {800, 1800, 2800}).text() == "L1 1000 -> 800");
+  CHECK(*ptxas::valueAfter(before, after, ptxas::Measure::Cycles) ==
+        ptxas::wholeNumber(std::cbrt(800.0 * 1800 * 2800)));
+  // Others would pay for it.
+  const ptxas::Comparison beside = by({800, 1800, 2800}, {1030, 2010, 3010});
+  CHECK(beside.sign > 0);
+  CHECK(beside.text() == "L1 1000 -> 1030, in launches beside the profile");
+  // It gains nothing, or costs more somewhere.
+  CHECK(by({1000, 2000, 3000}, {1000, 2000, 3000}).sign > 0);
+  CHECK(by({800, 1800, 3100}, {1000, 2000, 3000}).sign > 0);
+  // Not the same work in either: an ordinary kernel of two parts.
+  after.time->versions[0].work.written = after.time->versions[1].work.written = 40;
+  CHECK(*ptxas::valueAfter(before, after, ptxas::Measure::Cycles) !=
+        ptxas::wholeNumber(std::cbrt(800.0 * 1800 * 2800)));
 }
 
 TEST_CASE("compare: by modelled time, loops first, then the whole, then warps") {

@@ -1,0 +1,28 @@
+// A kernel of two bodies, of which a test at its entry chooses one for all threads of the launch (pass version-kernels).
+//
+// What:  the code that control comes to without a branch ends in one whose two ways never meet again, but where threads end; each
+//        way writes memory. Blocks of both, and of the way to them, are told apart.
+// Cost:  linear, once; nothing is found in most kernels after their first branch.
+// Does not tell such a kernel from one that its author wrote so: that is for who knows what was compared.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "timing/regions.h"
+
+namespace ptxopt::timing {
+
+struct LaunchVersions {
+  uint32_t branch = 0;                        // the block that ends with it
+  std::array<uint32_t, 2> first{};            // of each body, a block
+  std::array<std::vector<bool>, 2> isInBody;  // by block
+
+  // For regionsOf(): all launches take one body.
+  CountOf only(std::size_t body) const;
+};
+
+std::optional<LaunchVersions> launchVersionsOf(const TimedCode& code);
+
+}  // namespace ptxopt::timing
