@@ -20,13 +20,31 @@ double roundsOf(dump::FunctionView& f, LoopId l) {
   return testsFirst ? backedges : backedges + 1;
 }
 
+// In the mean over launches; 0: not seen.
+double seenRoundsOf(dump::FunctionView& f, LoopId l) {
+  if (f.module.profiles.empty()) return 0;
+  const Cfg& cfg = f.analyses.cfg();
+  const Block& header = cfg[f.analyses.loops()[l].header];
+  for (InstrId id = header.first; f.function[id].kind == InstrKind::Label; id = f.function[id].next) {
+    for (const LoopCount& seen : f.module.profiles[f.function.index].loops)
+      if (seen.header.value == f.function[id].payload && seen.entries != 0)
+        return static_cast<double>(seen.iterations) / static_cast<double>(seen.entries);
+    if (id == header.last) break;
+  }
+  return 0;
+}
+
 }  // namespace
 
 void addLoopsOf(dump::FunctionView& f, timing::PtxLoops& result) {
   if (!f.usable()) return;
   const Loops& loops = f.analyses.loops();
   const auto first = static_cast<uint32_t>(result.rounds.size());
-  for (uint32_t l = 0; l < loops.size(); ++l) result.rounds.push_back(roundsOf(f, LoopId(l)));
+  for (uint32_t l = 0; l < loops.size(); ++l) {
+    const double known = roundsOf(f, LoopId(l));
+    result.rounds.push_back(known != 0 ? known : seenRoundsOf(f, LoopId(l)));
+    result.isSeen.push_back(known == 0);
+  }
   for (uint32_t b = 0; b < f.analyses.cfg().size(); ++b) {
     const LoopId l = loops.of(BlockId(b));
     const uint32_t loop = l.valid() ? first + l.value : timing::PtxLoops::kNone;

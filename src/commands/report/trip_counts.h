@@ -1,4 +1,5 @@
-// The loops of a PTX text whose trip counts are constants, by line, for src/measure/timing/known_rounds.h.
+// The loops of a PTX text whose trip counts are constants, or which the module's profile has, by line, for
+// src/measure/timing/known_rounds.h.
 //
 // Source: scalar evolution (analysis/values/scalar_evolution.h). A loop that tests at its header goes round once for each
 // branch back, one that tests at its end once more.

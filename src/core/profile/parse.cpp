@@ -181,6 +181,8 @@ double File::time() const {
   return all;
 }
 
+bool isProfile(std::string_view json) { return json.find("\"ptxopt-profile\"") != std::string_view::npos; }
+
 std::variant<File, std::string> parse(std::string_view json, std::string_view name) {
   const std::string file(name);
   try {

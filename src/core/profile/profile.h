@@ -52,6 +52,8 @@ struct File {
 
 // ---- the file's text ----
 
+// Whether the text says that it is one.
+bool isProfile(std::string_view json);
 // The profile, or what is wrong, ready to print. `name` is that of the file.
 std::variant<File, std::string> parse(std::string_view json, std::string_view name);
 std::string write(const File& file);

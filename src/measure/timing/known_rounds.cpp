@@ -47,8 +47,9 @@ class KnownRounds {
       if (all <= 0) {
         if (more != 0) rounds[l] = {(static_cast<double>(more) / copies[l] - 1) / 2, RoundsFrom::Assumed};
       } else if (all >= most) {
+        const bool isSeen = madeOf[l] < ptx_.isSeen.size() && ptx_.isSeen[madeOf[l]];
         rounds[l] = {copies[l] == most ? std::floor(all / most) : std::fmod(all, most) / copies[l],
-                     RoundsFrom::Known};
+                     isSeen ? RoundsFrom::Profiled : RoundsFrom::Known};
       }
     }
     return rounds;

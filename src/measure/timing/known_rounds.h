@@ -1,4 +1,5 @@
-// How often loops go round, from the loops of the PTX that they were made of and their constant trip counts.
+// How often loops iterate, from the loops of the PTX that they were made of, and their constant trip counts or what a profile of
+// launches has of them.
 //
 // A loop of machine code is made of the innermost loop of the PTX around the branch that leads back to its header, by the
 // lines of its instructions. Where ptxas unrolled it, several instructions come from one of the PTX (copies.h). Of several loops that were made of one, those with fewer
@@ -21,6 +22,8 @@ struct PtxLoops {
   static constexpr uint32_t kNone = UINT32_MAX;  // no loop, or not known which
   std::vector<double> rounds;                    // whenever control enters the loop; 0: not known
   std::map<uint32_t, uint32_t> loopOfLine;       // the innermost one
+  std::vector<bool> isSeen =
+      {};  // by loop: the rounds are what launches were seen to make, in the mean; may be shorter
 
   uint32_t loopOf(uint32_t line) const {
     const auto found = loopOfLine.find(line);

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "diff/measure.h"
+#include "profile/profile.h"
 #include "ptxas/assemble.h"
 #include "ptxas/cubin.h"
 #include "ptxas/timed_cubin.h"
@@ -60,7 +61,10 @@ bool readTimeLine(int argc, char** argv, TimeLine& line, int& exitCode) {
           ->type_name("N")
           ->check(positiveNumber())
           ->capture_default_str();
-  app.add_option("--profile", line.profile, "rounds as ptxopt run --profile=FILE counted them in the same PTX")
+  app.add_option(
+         "--profile", line.profile,
+         "iterations of loops: what ptxopt run --profile counted in the same PTX, or a profile of launches, "
+         "which emulate --profile-facts writes")
       ->type_name("FILE.json")
       ->excludes(rounds);
   app.add_flag("--path", line.path, "also the critical path of each loop, in text");
@@ -126,24 +130,35 @@ bool assembleForTime(const TimeLine& line, std::string_view text, TimeReport& re
   return true;
 }
 
-bool addFunctions(const TimeLine& line, std::string_view cubin, const timing::PtxLoops& loops, TimeReport& report,
-                  std::string& error) {
+// --profile: what launches of a program were seen to have, or counts of blocks of one run.
+struct TimeProfile {
+  std::string ofLaunches;  // the file's text
+  std::optional<timing::ProfileCounts> ofBlocks;
+
+  bool read(const std::string& path, std::string& error) {
+    FileText text;
+    if (path.empty()) return true;
+    if (!readFile(path, text, error)) return false;
+    if (profile::isProfile(text)) {
+      ofLaunches = std::string_view(text);
+      const auto parsed = profile::parse(ofLaunches, path);
+      if (const auto* const wrong = std::get_if<std::string>(&parsed)) error = *wrong;
+      return error.empty();
+    }
+    ofBlocks = timing::readProfile(text, error);
+    if (!ofBlocks) error = fmt::format("'{}' is not a profile of ptxopt run: {}", path, error);
+    return ofBlocks.has_value();
+  }
+};
+
+bool addFunctions(const TimeLine& line, std::string_view cubin, const timing::PtxLoops& loops,
+                  const TimeProfile& profile, TimeReport& report, std::string& error) {
   ptxas::TimedCubinOptions options;
   options.function = line.kernel;
   options.threads = line.threads;
   options.rounds = line.rounds;
   options.loops = &loops;
-  std::optional<timing::ProfileCounts> profile;
-  if (!line.profile.empty()) {
-    FileText text;
-    if (!readFile(line.profile, text, error)) return false;
-    profile = timing::readProfile(text, error);
-    if (!profile) {
-      error = fmt::format("'{}' is not a profile of ptxopt run: {}", line.profile, error);
-      return false;
-    }
-    options.profile = &*profile;
-  }
+  if (profile.ofBlocks) options.profile = &*profile.ofBlocks;
   auto timed = ptxas::timeCubin(cubin, options, error);
   if (!timed) return false;
   report.architecture = std::move(timed->architecture);
@@ -165,11 +180,13 @@ int timeCommand(int argc, char** argv) {
   report.file = line.input == "-" ? "<stdin>" : line.input;
   report.rounds = line.rounds.value_or(timing::kAssumedRounds);
   report.profile = line.profile;
+  TimeProfile profile;
+  if (!profile.read(line.profile, error)) return fail(Status::Usage, error);
   std::string cubin;
   timing::PtxLoops loops;
   if (ptxas::isElf(text)) {
     if (!line.architecture.empty()) return fail(Status::Usage, "a cubin is for one architecture: no --arch");
-    if (!line.profile.empty()) return fail(Status::Usage, "--profile needs PTX: its lines are counted");
+    if (!line.profile.empty()) return fail(Status::Usage, "--profile needs PTX: its lines and loops are counted");
     cubin = std::string(std::string_view(text));
     report.ptxas = ptxas::ptxasVersionOfCubin(text);
   } else {
@@ -180,11 +197,12 @@ int timeCommand(int argc, char** argv) {
     // What is not valid PTX by our reading has neither.
     const auto parsed = text::parse(text, report.file);
     if (!std::holds_alternative<text::ParseError>(parsed)) {
+      profile::read(profile.ofLaunches, line.profile, *std::get<0>(parsed));
       report.sources = sourcesOf(*std::get<0>(parsed));
       loops = report::loopsOf(*std::get<0>(parsed), report.architecture);
     }
   }
-  if (!addFunctions(line, cubin, loops, report, error))
+  if (!addFunctions(line, cubin, loops, profile, report, error))
     return fail(Status::Usage, fmt::format("'{}': {}", report.file, error));
   const bool isScreen = line.output == "-";
   const std::string out = line.format == "json"

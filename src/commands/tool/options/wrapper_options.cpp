@@ -14,6 +14,7 @@
 #include "tool/options/log_options.h"
 #include "tool/options/mistakes.h"
 #include "tool/options/optimizer_options.h"
+#include "tool/options/profile_option.h"
 
 namespace ptxopt::tool {
 namespace {
@@ -28,7 +29,7 @@ void leaveUntidy(wrapper::WrapperOptions& options) {
 const char* const kWrapperOptionsHelp =
     "Options of ptxopt stand in $PTXOPT_OPTIONS, split as by a shell: -O, --passes, --skip-pass, -j, "
     "--verify-each, the "
-    "knobs (of which tidy is 0 here), those of the guard and --facts as of ptxopt itself, and:\n"
+    "knobs (of which tidy is 0 here), those of the guard, --facts and --profile-use as of ptxopt itself, and:\n"
     "  --report=FILE    write a JSON report; into a folder, which ends in /, one for each input\n"
     "  --keep-ptx       write the optimized PTX beside its input, as NAME.ptxopt.ptx\n"
     "  -v               say what is done, and why something is not; -vv and -vvv more\n"
@@ -61,6 +62,8 @@ wrapper::WrapperOptions readWrapperOptions() {
   addGuardOptions(app, guard);
   FactsLine facts;
   facts.addTo(app, "");
+  ProfileLine profile;
+  profile.addTo(app, "");
   app.add_option("-j,--jobs", options.optimizer.jobs)->check(CLI::Range(0, 1024));
   app.add_flag("--verify-each", options.optimizer.verifyEach);
   app.add_option("--report", options.report);
@@ -81,6 +84,8 @@ wrapper::WrapperOptions readWrapperOptions() {
     options.optimizer.facts = std::move(facts.text);
     options.optimizer.factsName = std::move(facts.path);
     options.optimizer.factsOfSeveral = true;
+    if (std::string error; !profile.read(error)) throw CLI::ValidationError("--profile-use: " + error);
+    profile.giveTo(options.optimizer);
     leaveUntidy(options);
     if (options.optimizer.level > 2) options.remarks.push_back(fmt::format("{}: -O3 is taken as -O2", kVariable));
   } catch (const CLI::ParseError& e) {
