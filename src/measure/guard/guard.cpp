@@ -11,6 +11,7 @@
 #include "guard/figures.h"
 #include "guard/report.h"
 #include "guard/retry.h"
+#include "guard/without_faults.h"
 #include "ptxas/choose.h"
 
 namespace ptxopt::guard {
@@ -404,7 +405,9 @@ class Guard {
 std::string_view name(GuardMode mode) { return mode == GuardMode::Ptxas ? "ptxas" : "off"; }
 
 GuardedResult optimizeGuarded(std::string_view text, const Options& options, const GuardOptions& guard) {
-  GuardedResult done = Guard(text, options, guard).run();
+  const auto other = withoutFaults(text, options, guard);
+  GuardedResult done = Guard(other ? other->text : text, options, guard).run();
+  if (other) done.guard.avoided = other->lines;
   if (!done.result.reportJson.empty() && guard.mode != GuardMode::Off)
     addGuardReport(done.result.reportJson, done.guard);
   return done;
