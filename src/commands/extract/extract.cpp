@@ -7,8 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "guard/closure.h"
-#include "guard/cut.h"
+#include "cut/cut.h"
 #include "ptxas/cubin.h"
 #include "ptxopt/ptxopt.h"
 #include "support/demangle.h"
@@ -41,14 +40,6 @@ std::string safe(std::string_view name) {
   if (out.size() > kLongestName)
     out = out.substr(0, kLongestName) + fmt::format("-{:016x}", XXH3_64bits(name.data(), name.size()));
   return out.starts_with('.') ? "_" + out.substr(1) : out;
-}
-
-// Why a module is not cut; empty where it can be.
-std::string whyWhole(std::string_view text, const std::vector<FunctionOutcome>& functions) {
-  if (std::ranges::any_of(functions, &FunctionOutcome::takesAddress)) return "it takes the address of a function";
-  if (text.find(".alias") != std::string_view::npos) return "it has an alias";
-  if (text.find(".debug_info") != std::string_view::npos) return "it has debug information";
-  return {};
 }
 
 }  // namespace
@@ -111,16 +102,12 @@ std::vector<Piece> split(const container::Module& module, const Contents& conten
   }
   std::string error;
   const auto functions = functionsOf(contents.text, error);
-  const guard::CallGraph calls(functions);
-  const std::string whole = error.empty() ? whyWhole(contents.text, functions) : error;
+  const cut::CallGraph calls(functions);
+  const std::string whole = error.empty() ? cut::whyWhole(contents.text, functions) : error;
   for (const std::string& kernel : kernels) {
     Piece piece{kernel, "." + safe(kernel), contents.text, whole};
-    if (const uint32_t place = calls.indexOf(kernel); whole.empty() && place != guard::CallGraph::kNone) {
-      BitVector others(functions.size());
-      for (std::size_t f = 0; f < functions.size(); ++f) others.set(f);
-      for (const uint32_t f : calls.closure(place)) others.reset(f);
-      piece.text = guard::cutText(contents.text, functions, others);
-    }
+    if (const uint32_t place = calls.indexOf(kernel); whole.empty() && place != cut::CallGraph::kNone)
+      piece.text = cut::alone(contents.text, functions, calls, place);
     pieces.push_back(std::move(piece));
   }
   return pieces;

@@ -248,6 +248,7 @@ class DropIn {
       input.result = optimizeInput(input.text, input.name(), command_.architecture, options);
       if (!input.result.trouble.empty()) trouble_.push_back(input.result.trouble);
       log::writeLines(log::Level::Asked, log::kDropIn, input.result.dumps);
+      avoided_.insert(avoided_.end(), input.result.avoided.begin(), input.result.avoided.end());
       for (const std::string& note : input.result.notes) log::info(log::kDropIn, note);
     }
   }
@@ -265,6 +266,7 @@ class DropIn {
     writeAll(STDOUT_FILENO, asGiven(child, &Child::out));
     writeAll(STDERR_FILENO, asGiven(child, &Child::err));
     log::info(log::kDropIn, "the cubin is the one that the guard's ptxas made");
+    dropAvoided();
     tell();
     writeSides();
     log({});
@@ -307,6 +309,7 @@ class DropIn {
     }
     writeAll(STDOUT_FILENO, asGiven(child, &Child::out));
     writeAll(STDERR_FILENO, asGiven(child, &Child::err));
+    dropAvoided();
     tell();
     writeSides();
     log({});
@@ -337,6 +340,12 @@ class DropIn {
     });
   }
 
+  // What was assembled is the optimized PTX.
+  void dropAvoided() {
+    std::erase_if(knownBad_,
+                  [&](const std::string& known) { return std::ranges::find(avoided_, known) != avoided_.end(); });
+  }
+
   // Who asks for the version, or for help, reads what ptxas says and no more: these are for calls with an input.
   void tellWarnings() const {
     for (const std::string& warning : options_.warnings) log::warn(log::kDropIn, warning);
@@ -361,6 +370,7 @@ class DropIn {
   const ptxas::PtxasCandidates& candidates_;
   std::string ptxas_, why_;            // the chosen one
   std::vector<std::string> knownBad_;  // what it is known to make of the inputs, a warning each
+  std::vector<std::string> avoided_;   // of these, what it does not make of the optimized inputs
   const std::vector<std::string>& arguments_;
   const WrapperOptions& options_;
   PtxasCommand command_;

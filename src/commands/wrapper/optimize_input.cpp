@@ -25,6 +25,9 @@ OptimizedInput optimizeIt(std::string_view text, const Options& options, const g
   for (const Remark& remark : result.remarks)
     if (remark.pass.empty())
       out.notes.push_back(fmt::format("{}: {} [{}]", remark.place, remark.message, remark.name));
+  for (const std::string& fault : guarded.guard.avoided)
+    out.notes.push_back(fmt::format("{}: written in another form: {} [guard]", options.fileName, fault));
+  out.avoided = guarded.guard.avoided;
   for (const guard::KeptFunction& f : guarded.guard.kept)
     out.notes.push_back(fmt::format("{}: {}: kept as it was: {}{}{} [guard]", options.fileName, f.name, f.reason,
                                     f.detail.empty() ? "" : " ", f.detail));

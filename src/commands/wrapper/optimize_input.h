@@ -33,11 +33,12 @@ struct WrapperOptions {
 };
 
 struct OptimizedInput {
-  std::string text;                // to be assembled
-  bool changed = false;            // ... and not the one that was given
-  std::string trouble;             // what went wrong, in a line
-  std::vector<std::string> notes;  // for who asked for more words
-  std::string dumps;               // of functions before passes, as asked for
+  std::string text;                  // to be assembled
+  bool changed = false;              // ... and not the one that was given
+  std::string trouble;               // what went wrong, in a line
+  std::vector<std::string> avoided;  // what ptxas is known to make wrong code of, and this text has no longer
+  std::vector<std::string> notes;    // for who asked for more words
+  std::string dumps;                 // of functions before passes, as asked for
   std::string reportJson;
   std::optional<ptxas::PtxasOutput> made;  // what ptxas made of this text, where the guard had it assembled
 };

@@ -120,7 +120,7 @@ ProcessResult runProcess(const std::vector<std::string>& arguments, const Proces
     drain(err, result.err, options.outputCap, result.truncated);
   }
   ::kill(-pid, SIGKILL);
-  const int status = waitForEnd(pid);
+  const int status = waitForEnd(pid, &result.cpuSeconds);
   drain(out, result.out, options.outputCap, result.truncated);
   drain(err, result.err, options.outputCap, result.truncated);
   result.seconds = secondsSince(begun);

@@ -37,6 +37,7 @@ struct ProcessResult {
   std::string out, err;
   std::string error;
   double seconds = 0;
+  double cpuSeconds = 0;  // of the program and of the children that it waited for
 
   bool succeeded() const { return end == End::Exited && code == 0; }
   // "exit status 3", "signal 11 (Segmentation fault)", "no answer within 5 s", ...

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -62,10 +63,15 @@ int spawn(const std::vector<std::string>& arguments, const SpawnSettings& settin
   return ::posix_spawnp(&pid, argv[0], &settings.actions, &settings.attributes, argv.data(), envp.data());
 }
 
-int waitForEnd(pid_t pid) {
+int waitForEnd(pid_t pid, double* cpuSeconds) {
   int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  rusage used{};
+  while (::wait4(pid, &status, 0, &used) < 0 && errno == EINTR) {
   }
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
+  if (cpuSeconds != nullptr) *cpuSeconds = seconds(used.ru_utime) + seconds(used.ru_stime);
   return status;
 }
 

@@ -34,8 +34,8 @@ int spawn(const std::vector<std::string>& arguments, const SpawnSettings& settin
 // As exec and posix_spawn want them; valid as long as the strings are.
 std::vector<char*> argumentPointers(const std::vector<std::string>& arguments);
 
-// Waits for the end of a child. Its status, as of waitpid.
-int waitForEnd(pid_t pid);
+// Waits for the end of a child. Its status, as of waitpid; `cpuSeconds`: CPU time of it and of the children that it waited for.
+int waitForEnd(pid_t pid, double* cpuSeconds = nullptr);
 // "exit status 3", "signal 11 (Segmentation fault)"
 std::string describeEnd(int status);
 

@@ -27,6 +27,7 @@ constexpr FigureName kFigures[] = {
     {"cycles", ptxas::Measure::Cycles},
     {"regs", ptxas::Measure::Registers},
     {"stack", ptxas::Measure::Stack},
+    {"compile-time", ptxas::Measure::CompileTime},
     {"shared", std::nullopt},
     // As JSON has them.
     {"registers", ptxas::Measure::Registers},
@@ -48,6 +49,12 @@ std::string figureNames() {
   std::string out;
   for (const FigureName& f : kFigures) out += fmt::format("{}{}", out.empty() ? "" : ", ", f.name);
   return out;
+}
+
+bool asksForTime(const FailOn& failOn, const std::vector<Bound>& bounds) {
+  return failOn.find(ptxas::Measure::CompileTime) != nullptr || std::ranges::any_of(bounds, [](const Bound& b) {
+           return figureNamed(b.figure)->measure == ptxas::Measure::CompileTime;
+         });
 }
 
 std::string Bound::text() const {

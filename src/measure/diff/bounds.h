@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "diff/fail_on.h"
 #include "ptxas/compare.h"
 
 namespace ptxopt::diff {
@@ -38,6 +39,9 @@ struct Breach {
 std::optional<Bound> parseBound(std::string_view text, std::string& error);
 // Of a file as schemas/limits.schema.json has it, after those that are there.
 bool readBounds(std::string_view json, std::vector<Bound>& bounds, std::string& error);
+
+// Whether something is asked of a clock: FunctionMeasures::compileTime.
+bool asksForTime(const FailOn& failOn, const std::vector<Bound>& bounds);
 
 // "spills, warps, ...": what may be limited.
 std::string figureNames();

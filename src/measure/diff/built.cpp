@@ -70,6 +70,16 @@ bool Superseded::contains(const Source& source) const {
   return source.module && has(source, source.module->entry.architecture);
 }
 
+namespace {
+
+// But for a clock's figure.
+bool isEqual(const ptxas::FunctionMeasures& a, ptxas::FunctionMeasures b) {
+  b.compileTime = a.compileTime;
+  return a == b;
+}
+
+}  // namespace
+
 void mergeUnits(std::vector<Unit>& units) {
   const auto key = [](const Unit& u) { return std::tie(u.file, u.measures.architecture); };
   std::stable_sort(units.begin(), units.end(), [&](const Unit& a, const Unit& b) { return key(a) < key(b); });
@@ -90,7 +100,10 @@ void mergeUnits(std::vector<Unit>& units) {
     std::vector<ptxas::FunctionMeasures> kept;
     for (ptxas::FunctionMeasures& f : functions) {
       bool isThere = false;
-      for (auto it = kept.rbegin(); it != kept.rend() && it->name == f.name && !isThere; ++it) isThere = *it == f;
+      for (auto it = kept.rbegin(); it != kept.rend() && it->name == f.name && !isThere; ++it) {
+        isThere = isEqual(*it, f);
+        if (isThere) it->compileTime = std::max(it->compileTime, f.compileTime);
+      }
       if (!isThere) kept.push_back(std::move(f));
     }
     functions = std::move(kept);

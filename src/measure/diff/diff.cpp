@@ -44,7 +44,8 @@ void sortRows(std::vector<Row>& rows) {
   std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
     if (a.change != b.change) return a.change < b.change;
     const auto x = severity(a), y = severity(b);
-    return a.change == Change::Better ? x < y : x > y;
+    if (x != y) return a.change == Change::Better ? x < y : x > y;
+    return a.any().compileTime > b.any().compileTime;  // what takes most, where that was asked for
   });
 }
 
@@ -151,6 +152,10 @@ Summary summarize(const std::vector<Row>& rows, const std::string& architecture)
     if (row.isKernel) ++s.kernels[static_cast<std::size_t>(row.change)];
     if (!row.isCompared()) continue;
     const ptxas::FunctionMeasures &a = *row.before, &b = *row.after;
+    if (a.compileTime && b.compileTime) {
+      s.compileTimeBefore = s.compileTimeBefore.value_or(0) + *a.compileTime;
+      s.compileTimeAfter = s.compileTimeAfter.value_or(0) + *b.compileTime;
+    }
     const auto spillsBefore = value(a, ptxas::Measure::Spills), spillsAfter = value(b, ptxas::Measure::Spills);
     if (spillsBefore && spillsAfter) {
       s.spillsBefore = s.spillsBefore.value_or(0) + *spillsBefore;
@@ -193,11 +198,14 @@ void addUnknown(Result& result) {
     if (unknown == 0) continue;
     const std::string message = fmt::format(
         "{} {} not known of {} kernel{}, so that nothing was checked{}", name(limit.measure),
-        limit.measure == ptxas::Measure::Code ? "is" : "are", unknown, unknown == 1 ? "" : "s",
+        limit.measure == ptxas::Measure::Code || limit.measure == ptxas::Measure::CompileTime ? "is" : "are",
+        unknown, unknown == 1 ? "" : "s",
         limit.measure == ptxas::Measure::Spills  ? "; cubins do not tell them, only their stack (--fail-on stack)"
         : limit.measure == ptxas::Measure::Notes ? "; neither cubins nor baselines of older versions tell them"
         : limit.measure == ptxas::Measure::Code  ? "; baselines of older versions do not tell it"
-                                                 : "");
+        : limit.measure == ptxas::Measure::CompileTime
+            ? "; it is measured of PTX (of built files with --only ptx), and in baselines made with --compile-time"
+            : "");
     if (result.failOn.isUsual)
       result.notes.push_back(message);
     else

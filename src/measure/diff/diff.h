@@ -65,6 +65,7 @@ struct Summary {
   std::optional<double> registers, instructions, inner, warps, cycles;
   // Sums, of device functions too; none where no function's are known.
   std::optional<uint64_t> spillsBefore, spillsAfter;
+  std::optional<uint64_t> compileTimeBefore, compileTimeAfter;  // ms
 
   std::size_t count(Change c) const { return kernels[static_cast<std::size_t>(c)]; }
 };

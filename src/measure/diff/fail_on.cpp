@@ -9,6 +9,9 @@
 namespace ptxopt::diff {
 namespace {
 
+constexpr double kUsualCompileTime = 50;   // percent that are tolerated where nothing is said
+constexpr double kLeastCompileTime = 100;  // ms: less is noise, whatever is tolerated
+
 // "2%", "0.5%", "4". A number of things is a whole one.
 bool parseTolerance(std::string_view text, Limit& limit) {
   limit.isPercent = text.ends_with('%');
@@ -25,6 +28,7 @@ bool Limit::isExceeded(uint64_t before, uint64_t after) const {
   const bool moreIsBetter = ptxas::isMoreBetter(measure);
   if (moreIsBetter ? after >= before : after <= before) return false;
   const auto worse = static_cast<double>(moreIsBetter ? before - after : after - before);
+  if (measure == ptxas::Measure::CompileTime && worse < kLeastCompileTime) return false;
   // 2% of 50 is 1 and not a bit less.
   return isPercent ? worse * 100 > tolerance * static_cast<double>(before) * (1 + 1e-12) : worse > tolerance;
 }
@@ -68,8 +72,11 @@ std::optional<FailOn> parseFailOn(std::string_view text, std::string& error) {
     } else {
       const auto measure = ptxas::measureNamed(what);
       if (!measure)
-        return fail(item, "not one of notes, spills, warps, sass, inner, cycles, regs, stack, code, missing, none");
+        return fail(
+            item,
+            "not one of notes, spills, warps, sass, inner, cycles, regs, stack, compile-time, code, missing, none");
       Limit limit{*measure, 0, false};
+      if (*measure == ptxas::Measure::CompileTime) limit = {*measure, kUsualCompileTime, true};
       if (what.size() != item.size() && !parseTolerance(item.substr(what.size() + 1), limit))
         return fail(item, "a tolerance is a whole number or a percentage, such as 1 or 2%");
       if (*measure == ptxas::Measure::Code && what.size() != item.size())

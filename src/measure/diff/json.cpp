@@ -95,7 +95,8 @@ Json toJson(const Summary& s) {
             {"cycles", orNull(s.cycles)},
             {"inner", orNull(s.inner)},
             {"warps", orNull(s.warps)}}},
-          {"spills", {{"before", orNull(s.spillsBefore)}, {"after", orNull(s.spillsAfter)}}}};
+          {"spills", {{"before", orNull(s.spillsBefore)}, {"after", orNull(s.spillsAfter)}}},
+          {"compile-time", {{"before", orNull(s.compileTimeBefore)}, {"after", orNull(s.compileTimeAfter)}}}};
 }
 
 }  // namespace

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <unordered_map>
 
 #include "diff/built.h"
+#include "diff/compile_time.h"
 #include "ptxas/choose.h"
 #include "ptxas/cubin.h"
 #include "support/parallel.h"
@@ -185,11 +187,7 @@ std::string choosePrograms(std::vector<Job>& all, const MeasureOptions& options)
   return choice.passedOver.empty() ? std::string() : fmt::format("ptxas: {} ({})", choice.path, choice.why());
 }
 
-void run(Job& job, const MeasureOptions& options) {
-  job.unit.file = job.of->source->file;
-  job.unit.measures.architecture = job.architecture;
-  std::string text;
-  if (!textOf(*job.of->source, text, job.unit.error)) return;
+ptxas::PtxasSettings settingsOf(const Job& job, const MeasureOptions& options) {
   ptxas::PtxasSettings settings = options.ptxas;
   settings.program = job.program;
   settings.keepsOutput = options.keepsCode;
@@ -197,7 +195,15 @@ void run(Job& job, const MeasureOptions& options) {
   const auto& words = job.of->target;
   if (std::find(words.begin(), words.end(), "debug") != words.end())
     settings.arguments.insert(settings.arguments.end(), {"-g", "-O0"});
-  ptxas::Assembly assembly = ptxas::assemble(text, job.architecture, settings);
+  return settings;
+}
+
+void run(Job& job, const MeasureOptions& options) {
+  job.unit.file = job.of->source->file;
+  job.unit.measures.architecture = job.architecture;
+  std::string text;
+  if (!textOf(*job.of->source, text, job.unit.error)) return;
+  ptxas::Assembly assembly = ptxas::assemble(text, job.architecture, settingsOf(job, options));
   if (!assembly) {
     job.unit.error = assembly.error;
     nameModule(*job.of->source, job.unit.error);
@@ -205,6 +211,25 @@ void run(Job& job, const MeasureOptions& options) {
   }
   job.unit.measures = std::move(assembly.measures);
   if (assembly.output) job.unit.cubin = std::move(assembly.output->cubin);
+}
+
+// Of all sides together, so that what both have is measured once.
+void timeKernels(std::vector<Job>& jobs, std::span<Collected> sides, const MeasureOptions& options) {
+  std::vector<TimedText> texts;
+  for (Job& job : jobs) {
+    std::string text;
+    if (!job.unit.error.empty() || !textOf(*job.of->source, text, job.unit.error)) continue;
+    texts.push_back(
+        {job.unit.file, std::move(text), job.architecture, settingsOf(job, options), &job.unit.measures});
+  }
+  auto& notes = sides.back().side.notes;
+  std::ranges::move(addCompileTimes(texts, options.jobs), std::back_inserter(notes));
+  if (texts.empty()) notes.push_back("there is no PTX to measure the compile time of, only machine code");
+}
+
+void forgetTimes(Side& side) {
+  for (Unit& unit : side.units)
+    for (ptxas::FunctionMeasures& f : unit.measures.functions) f.compileTime.reset();
 }
 
 }  // namespace
@@ -258,6 +283,7 @@ void measure(std::span<Collected> sides, const MeasureOptions& options) {
   if (std::string note = choosePrograms(jobs, options); !note.empty())
     sides.back().side.notes.push_back(std::move(note));
   inParallel(options.jobs, jobs.size(), [&](std::size_t n) { run(jobs[n], options); });
+  if (options.measuresTime) timeKernels(jobs, sides, options);
 
   std::vector<std::set<std::string>> asked(sides.size());  // programs
   for (Job& job : jobs) {
@@ -279,6 +305,7 @@ void measure(std::span<Collected> sides, const MeasureOptions& options) {
       return unit.error.empty() && !isWanted(options, unit.measures.architecture);
     });
     mergeUnits(side.units);
+    if (!options.measuresTime) forgetTimes(side);
     side.sortUnits();
   }
 }

@@ -25,6 +25,7 @@ struct MeasureOptions {
   ptxas::PtxasCandidates candidates;       // best first
   std::string against;                     // the ptxas of the second side; empty: that of the first
   std::vector<std::string> architectures;  // "sm_80"; empty: as said above. Others are dropped on all sides.
+  bool measuresTime = false;               // FunctionMeasures::compileTime is wanted (compile_time.h)
   bool keepsCode = false;                  // Unit::cubin is wanted: nothing comes from the cache then
   unsigned jobs = 1;                       // runs of ptxas at a time
 };

@@ -5,11 +5,13 @@
 namespace ptxopt::diff {
 namespace {
 
-// < 0: better; > 0: worse; 0: the same, or not known.
-int signOf(const ptxas::FunctionMeasures& before, const ptxas::FunctionMeasures& after, ptxas::Measure m) {
+// < 0: better; > 0: worse; 0: the same, or not known. Of a clock what is within the tolerance is the same.
+int signOf(const ptxas::FunctionMeasures& before, const ptxas::FunctionMeasures& after, const Limit& limit) {
+  const ptxas::Measure m = limit.measure;
   if (m == ptxas::Measure::Notes) return ptxas::compareNotes(before, after).sign;
   const auto a = value(before, m), b = ptxas::valueAfter(before, after, m);
   if (!a || !b || *a == *b) return 0;
+  if (m == ptxas::Measure::CompileTime) return limit.isExceeded(*a, *b) ? 1 : limit.isExceeded(*b, *a) ? -1 : 0;
   return (*a < *b) == ptxas::isMoreBetter(m) ? -1 : 1;
 }
 
@@ -43,7 +45,7 @@ Ratcheted ratchet(const Side& old, const Side& now, const FailOn& failOn) {
     bool isBetter = false, isWorse = false;
     for (const Limit& limit : failOn.limits) {
       if (limit.measure == ptxas::Measure::Code) continue;
-      const int sign = signOf(*m.before, *m.after, limit.measure);
+      const int sign = signOf(*m.before, *m.after, limit);
       isBetter = isBetter || sign < 0;
       isWorse = isWorse || sign > 0;
     }

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "guard/closure.h"
-#include "guard/cut.h"
+#include "cut/closure.h"
+#include "cut/cut.h"
 #include "guard/kernel_answers.h"
 
 namespace ptxopt::guard {
@@ -17,10 +17,10 @@ constexpr uint64_t kLeastCut = 5;  // a fifth of the text: less is not worth a t
 constexpr double kKeptShare = 1.0 / 12;  // of the changed functions of the corpus, 51 of 604
 
 void dropKernels(ptxas::Measures& measures, const std::vector<FunctionOutcome>& functions, const BitVector& which) {
-  const CallGraph graph(functions);
+  const cut::CallGraph graph(functions);
   std::erase_if(measures.functions, [&](const ptxas::FunctionMeasures& m) {
     const uint32_t f = graph.indexOf(m.name);
-    return f != CallGraph::kNone && which.test(f);
+    return f != cut::CallGraph::kNone && which.test(f);
   });
 }
 
@@ -39,8 +39,9 @@ Figures::Figures(std::string_view input, const std::vector<FunctionOutcome>& out
 
 // Whether a function was changed that no kernel reaches.
 bool Figures::changedApart() const {
-  const BitVector kernels = functionsThat(outcomes_, &FunctionOutcome::isKernel);
-  return !functionsThat(outcomes_, &FunctionOutcome::changed).isSubsetOf(CallGraph(outcomes_).reachedFrom(kernels));
+  const BitVector kernels = cut::functionsThat(outcomes_, &FunctionOutcome::isKernel);
+  return !cut::functionsThat(outcomes_, &FunctionOutcome::changed)
+              .isSubsetOf(cut::CallGraph(outcomes_).reachedFrom(kernels));
 }
 
 // Where the machine code of the output is wanted, it is made of the whole text: at once, or, if some kernel is likely to be kept
@@ -48,8 +49,8 @@ bool Figures::changedApart() const {
 void Figures::chooseCut() {
   if (asksRelocatable_) return;
   cutsOutput_ = !ptxas_.keepsOutput;
-  BitVector which = unaffectedKernels(outcomes_);
-  const uint64_t bytes = bytesOf(outcomes_, which);
+  BitVector which = cut::unaffectedKernels(outcomes_);
+  const uint64_t bytes = cut::bytesOf(outcomes_, which);
   if (bytes * kLeastCut < input_.size()) return;
   isLeftOut_ = std::move(which);
   const auto changed = std::ranges::count_if(outcomes_, &FunctionOutcome::changed);
@@ -100,14 +101,14 @@ ptxas::Assembly Figures::measureKernels(std::string_view text, const std::vector
     return assembly;
   }
   BitVector isCut = isLeftOut;
-  if (answers) isCut |= cuttableKernels(functions) &= answers->known();
-  mayCut = mayCut && bytesOf(functions, isCut) * kLeastCut >= text.size();
+  if (answers) isCut |= cut::cuttableKernels(functions) &= answers->known();
+  mayCut = mayCut && cut::bytesOf(functions, isCut) * kLeastCut >= text.size();
   ptxas::PtxasSettings settings = ptxas_;
   if (answers) settings.cache = nullptr;
   ptxas::Assembly assembly;
   if (mayCut) {
     settings.keepsOutput = false;
-    assembly = ptxas::assemble(cutText(text, functions, isCut), architecture_, settings);
+    assembly = ptxas::assemble(cut::cutText(text, functions, isCut), architecture_, settings);
     settings.keepsOutput = ptxas_.keepsOutput;
   }
   // Of the whole, also where ptxas does not take a part of it.
@@ -121,10 +122,10 @@ ptxas::Assembly Figures::measureKernels(std::string_view text, const std::vector
 
 // By function of a text: the kernels of the input that are left out.
 BitVector Figures::leftOutOf(const std::vector<FunctionOutcome>& functions) const {
-  const CallGraph graph(outcomes_);
-  return functionsThat(functions, [&](const FunctionOutcome& f) {
+  const cut::CallGraph graph(outcomes_);
+  return cut::functionsThat(functions, [&](const FunctionOutcome& f) {
     const uint32_t of = graph.indexOf(f.name);
-    return of != CallGraph::kNone && isLeftOut_.test(of);
+    return of != cut::CallGraph::kNone && isLeftOut_.test(of);
   });
 }
 
@@ -156,24 +157,24 @@ std::vector<ptxas::Assembly> Figures::ofTriesTogether(const std::vector<Try>& tr
   for (std::size_t k = 0; k < tries.size(); ++k) {
     const auto& [result, isTried] = tries[k];
     const std::vector<FunctionOutcome>& functions = result.outcomesAfter;
-    const BitVector cuttable = cuttableKernels(functions);
+    const BitVector cuttable = cut::cuttableKernels(functions);
     BitVector isCut = cuttable;
     isCut.andNot(isTried);
     if (!isTried.isSubsetOf(cuttable)) return {};
-    if (ptxas_.keepsOutput && bytesOf(functions, isCut) * kLeastCut < result.output.size()) return {};
+    if (ptxas_.keepsOutput && cut::bytesOf(functions, isCut) * kLeastCut < result.output.size()) return {};
     if (isByKernel()) {
       answers[k].emplace(result.output, functions, isCut, architecture_, ptxas_);
       settings.cache = nullptr;
       isCut |= answers[k]->known();
     }
-    if (k == 0) text = cutText(result.output, functions, isCut);
+    if (k == 0) text = cut::cutText(result.output, functions, isCut);
     for (std::size_t f = 0; f < functions.size(); ++f) {
       if (!isTried.test(f) || isCut.test(f)) continue;
       if (!functions[f].mentions.empty()) return {};
       asked[k].emplace_back(&functions[f],
                             k == 0 ? functions[f].name : fmt::format("{}$try{}", functions[f].name, k));
       if (k == 0) continue;
-      const std::string kernel = renamedKernel(result.output, functions[f], asked[k].back().second);
+      const std::string kernel = cut::renamedKernel(result.output, functions[f], asked[k].back().second);
       if (kernel.empty()) return {};
       text += kernel;
     }
@@ -211,8 +212,9 @@ ptxas::Assembly Figures::ofTry(const Try& its) {
   const auto& [result, isTried] = its;
   const std::vector<FunctionOutcome>& functions = result.outcomesAfter;
   ptxas::Assembly assembly =
-      asksRelocatable_ ? measure(result.output)
-                       : measureKernels(result.output, functions, cuttableKernels(functions).andNot(isTried), true);
+      asksRelocatable_
+          ? measure(result.output)
+          : measureKernels(result.output, functions, cut::cuttableKernels(functions).andNot(isTried), true);
   keepOutput(result.output, assembly);
   return assembly;
 }

@@ -7,10 +7,11 @@
 #include <set>
 #include <utility>
 
-#include "guard/closure.h"
+#include "cut/closure.h"
 #include "guard/figures.h"
 #include "guard/report.h"
 #include "guard/retry.h"
+#include "guard/without_faults.h"
 #include "ptxas/choose.h"
 
 namespace ptxopt::guard {
@@ -136,7 +137,7 @@ class Guard {
 
   void keepWorse() {
     for (;;) {
-      const CallGraph graph(done_.result.outcomes);
+      const cut::CallGraph graph(done_.result.outcomes);
       std::vector<WorseFunction> worse = worseFunctions(done_.guard.before, done_.guard.after, guard_.rule);
       std::erase_if(worse, [&](const WorseFunction& w) { return isUnchangedCopy(w, graph); });
       BitVector isKept(done_.result.outcomes.size());
@@ -167,7 +168,7 @@ class Guard {
 
   // Of functions that got worse, those that are better than the input with other options: what is worse no longer has them.
   // Each is tried once in all.
-  std::vector<Taken> tryAgain(std::vector<WorseFunction>& worse, const CallGraph& graph) {
+  std::vector<Taken> tryAgain(std::vector<WorseFunction>& worse, const cut::CallGraph& graph) {
     const std::vector<FunctionOutcome>& outcomes = done_.result.outcomes;
     if (guard_.tries == 0 || worse.empty()) return {};
     std::vector<Retry> retries =
@@ -175,7 +176,7 @@ class Guard {
     if (isTried_.none()) isTried_ = BitVector(outcomes.size());
     std::erase_if(retries, [&](const Retry& r) { return isTried_.test(r.root); });
     std::vector<Best> best(retries.size());
-    const CallGraph after(done_.result.outcomesAfter);
+    const cut::CallGraph after(done_.result.outcomesAfter);
     for (Retry& r : retries) {
       isNew(r, outcomes, text_, graph);
       isNew(r, outcomes, done_.result.output, after);
@@ -230,14 +231,14 @@ class Guard {
 
   // The next attempt of each of these: all that is not tried is as in the input, and is not assembled where it can be cut out. An attempt that
   // makes a text that was seen is no try. Nothing where no text is new.
-  std::optional<Figures::Try> nextTry(std::vector<Retry>& retries, const CallGraph& graph,
+  std::optional<Figures::Try> nextTry(std::vector<Retry>& retries, const cut::CallGraph& graph,
                                       std::vector<Attempt>& attempts) const {
     const std::vector<FunctionOutcome>& outcomes = done_.result.outcomes;
     Options options = options_;
     options.report = options.loopRemarks = options.warnUninitialised = options.printAfterAll = false;
     options.printBefore.clear();
     options.printAfter.clear();
-    BitVector isLeft = functionsThat(outcomes, &FunctionOutcome::changed);
+    BitVector isLeft = cut::functionsThat(outcomes, &FunctionOutcome::changed);
     Attempt with(retries.size());
     for (std::size_t r = 0; r < retries.size(); ++r) {
       if (!mayTry(retries[r])) continue;
@@ -249,7 +250,7 @@ class Guard {
     Figures::Try its{optimize(text_, options), {}};
     if (its.result.status != Status::Ok || !changedAny(its.result)) return std::nullopt;
     const std::vector<FunctionOutcome>& functions = its.result.outcomesAfter;
-    const CallGraph places(functions);
+    const cut::CallGraph places(functions);
     its.isTried = BitVector(functions.size());
     for (std::size_t r = 0; r < retries.size(); ++r) {
       if (with[r] == nullptr) continue;
@@ -259,7 +260,7 @@ class Guard {
       }
       ++retries[r].tried;
       for (const uint32_t f : graph.closure(retries[r].root))
-        if (const uint32_t at = places.indexOf(outcomes[f].name); at != CallGraph::kNone) its.isTried.set(at);
+        if (const uint32_t at = places.indexOf(outcomes[f].name); at != cut::CallGraph::kNone) its.isTried.set(at);
     }
     if (its.isTried.none()) return std::nullopt;
     attempts.push_back(std::move(with));
@@ -268,7 +269,7 @@ class Guard {
 
   // What is better than the best so far, of what was tried.
   void takeBetter(const std::vector<Retry>& retries, const Attempt& with, const ptxas::Measures& after,
-                  const CallGraph& graph, std::vector<Best>& best) const {
+                  const cut::CallGraph& graph, std::vector<Best>& best) const {
     const std::vector<FunctionOutcome>& outcomes = done_.result.outcomes;
     for (std::size_t r = 0; r < retries.size(); ++r) {
       if (with[r] == nullptr) continue;
@@ -288,11 +289,12 @@ class Guard {
 
   // Whether this is a function whose code is part of several kernels', and that was not changed, nor what it reaches. Its
   // figures are those of one copy: of which one depends on what was assembled. These kernels are compared themselves.
-  bool isUnchangedCopy(const WorseFunction& w, const CallGraph& graph) const {
+  bool isUnchangedCopy(const WorseFunction& w, const cut::CallGraph& graph) const {
     const auto& outcomes = done_.result.outcomes;
     const ptxas::FunctionMeasures* const after = done_.guard.after.find(w.name);
     const uint32_t root = graph.indexOf(w.name);
-    if (after == nullptr || root == CallGraph::kNone || after->isKernel || after->instructions != 0) return false;
+    if (after == nullptr || root == cut::CallGraph::kNone || after->isKernel || after->instructions != 0)
+      return false;
     if (std::ranges::any_of(graph.closure(root), [&](uint32_t f) { return outcomes[f].changed; })) return false;
     return graph.kernelsThatReach(root) > 1;
   }
@@ -313,7 +315,7 @@ class Guard {
   }
 
   // Marks what was changed and is part of a kernel without a verdict, or of no code at all. False when there is nothing.
-  bool keepUnjudged(const CallGraph& graph, BitVector& isKept) {
+  bool keepUnjudged(const cut::CallGraph& graph, BitVector& isKept) {
     const auto& outcomes = done_.result.outcomes;
     BitVector known(outcomes.size()), doubtful(outcomes.size());
     for (std::size_t f = 0; f < outcomes.size(); ++f) {
@@ -321,7 +323,7 @@ class Guard {
       if (verdict == Verdict::Known || (verdict == Verdict::NoCode && guard_.isWholeCall)) known.set(f);
       if (verdict == Verdict::Doubtful) doubtful.set(f);
     }
-    BitVector unjudged = functionsThat(outcomes, &FunctionOutcome::changed);
+    BitVector unjudged = cut::functionsThat(outcomes, &FunctionOutcome::changed);
     unjudged.andNot(graph.reachedFrom(known).andNot(graph.reachedFrom(doubtful)));
     unjudged.forEach([&](std::size_t f) {
       options_.leave.push_back(outcomes[f].name);
@@ -332,11 +334,11 @@ class Guard {
   }
 
   // Marks what these reach and was changed. False when there is nothing: they got worse without having changed.
-  bool keep(const std::vector<WorseFunction>& worse, const CallGraph& graph, BitVector& isKept) {
+  bool keep(const std::vector<WorseFunction>& worse, const cut::CallGraph& graph, BitVector& isKept) {
     bool any = false;
     for (const WorseFunction& w : worse) {
       const uint32_t root = graph.indexOf(w.name);
-      if (root == CallGraph::kNone) continue;
+      if (root == cut::CallGraph::kNone) continue;
       for (const uint32_t f : graph.closure(root)) {
         const FunctionOutcome& outcome = done_.result.outcomes[f];
         if (!outcome.changed || isKept.test(f)) continue;
@@ -356,10 +358,11 @@ class Guard {
   }
 
   // Whether the machine code of a function that is not worse may change again by what is kept now.
-  bool othersReach(const std::vector<WorseFunction>& worse, const CallGraph& graph, const BitVector& isKept) const {
+  bool othersReach(const std::vector<WorseFunction>& worse, const cut::CallGraph& graph,
+                   const BitVector& isKept) const {
     BitVector known = isKept;  // worse or kept
     for (const WorseFunction& w : worse)
-      if (const uint32_t f = graph.indexOf(w.name); f != CallGraph::kNone) known.set(f);
+      if (const uint32_t f = graph.indexOf(w.name); f != cut::CallGraph::kNone) known.set(f);
     return !graph.whoReach(isKept).isSubsetOf(known);
   }
 
@@ -402,7 +405,9 @@ class Guard {
 std::string_view name(GuardMode mode) { return mode == GuardMode::Ptxas ? "ptxas" : "off"; }
 
 GuardedResult optimizeGuarded(std::string_view text, const Options& options, const GuardOptions& guard) {
-  GuardedResult done = Guard(text, options, guard).run();
+  const auto other = withoutFaults(text, options, guard);
+  GuardedResult done = Guard(other ? other->text : text, options, guard).run();
+  if (other) done.guard.avoided = other->lines;
   if (!done.result.reportJson.empty() && guard.mode != GuardMode::Off)
     addGuardReport(done.result.reportJson, done.guard);
   return done;

@@ -6,6 +6,7 @@
 // again, until nothing is worse; in the end there is the input itself.
 // Before that it is tried again, without passes that may be to blame, or with other knobs of them (retry.h), and what is better than the input is taken.
 // A function whose optimized text gets a fault of that ptxas that is known (known_bad.h), and whose original text does not, keeps the latter.
+// An input that ptxas is known to make wrong code of is first put into a form that the fault does not hit, where one is known.
 // What cannot be judged keeps its text as well: everything where ptxas has no answer about the input or refuses the
 // result, else the functions whose code has no figures on one of the sides. A text with functions that no kernel
 // reaches is assembled as relocatable code too, which is what gives these figures.
@@ -78,6 +79,9 @@ struct GuardReport {
   std::string ptxas, why;    // asked, and why that one, where there was a choice
   std::vector<std::string>
       knownBad;  // of that one: what it is known to make wrong code of in the input, a line each
+  // What of the input that ptxas would make wrong code of stands in the output, and in the text that is compared with, in another form
+  // (ptxas/avoid_bad.h): likewise.
+  std::vector<std::string> avoided;
   std::vector<KeptFunction> kept;
   std::vector<RetriedFunction> retried;
   std::string trouble;     // why nothing could be compared: all text is as it was

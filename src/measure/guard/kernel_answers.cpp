@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "guard/closure.h"
-#include "guard/cut.h"
+#include "cut/closure.h"
+#include "cut/cut.h"
 #include "ptxas/measures_json.h"
 #include "text/tokens.h"
 
@@ -35,13 +35,13 @@ KernelAnswers::KernelAnswers(std::string_view text, const std::vector<FunctionOu
       keys_(functions.size()),
       reached_(functions.size()),
       isKnown_(functions.size()) {
-  text = withoutMark(text);
+  text = cut::withoutMark(text);
   std::string outside =
       ptxas::Cache::key(textOutside(text, functions)) + "\n" + ptxas::callOf(architecture, settings);
   std::set<std::string_view> elsewhere;
   for (const FunctionOutcome& f : functions) elsewhere.insert(f.elsewhere.begin(), f.elsewhere.end());
   for (const std::string_view name : elsewhere) outside += fmt::format("calls {}\n", name);
-  const CallGraph graph(functions);
+  const cut::CallGraph graph(functions);
   for (uint32_t f = 0; f < functions.size(); ++f) {
     if (!functions[f].isKernel || isLeftOut.test(f)) continue;
     reached_[f] = graph.closure(f);

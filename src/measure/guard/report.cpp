@@ -31,6 +31,7 @@ void addGuardReport(std::string& reportJson, const GuardReport& guard) {
   if (guard.asked) json["architecture"] = guard.architecture;
   if (!guard.trouble.empty()) json["trouble"] = guard.trouble;
   if (!guard.knownBad.empty()) json["known_bad"] = guard.knownBad;
+  if (!guard.avoided.empty()) json["avoided"] = guard.avoided;
   json["kept"] = Json::array();
   for (const KeptFunction& f : guard.kept) {
     Json kept = {{"name", f.name}, {"reason", f.reason}};
@@ -90,6 +91,8 @@ std::string ptxasAsked(const GuardReport& guard, std::string_view fileName) {
 
 std::string keptFunctions(const GuardReport& guard, std::string_view fileName) {
   std::string out;
+  for (const std::string& fault : guard.avoided)
+    out += fmt::format("{}: written in another form: {} [guard]\n", fileName, fault);
   for (const RetriedFunction& f : guard.retried)
     out += fmt::format("{}: {}: kept {}: {} {} [guard]\n", fileName, f.name, wordsOf(f.with), f.reason, f.detail);
   for (const KeptFunction& f : guard.kept) {

@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "guard/cut.h"
+#include "cut/cut.h"
 #include "ptxas/cache.h"
 
 namespace ptxopt::guard {
@@ -144,7 +144,7 @@ class LoopLabels {
 }  // namespace
 
 std::vector<Retry> retriesOf(std::string_view text, const std::vector<WorseFunction>& worse,
-                             const std::vector<FunctionOutcome>& outcomes, const CallGraph& graph,
+                             const std::vector<FunctionOutcome>& outcomes, const cut::CallGraph& graph,
                              const KnobValues& given, const ptxas::Measures& before, const ptxas::Measures& after) {
   const LoopLabels labels(text, worse, before, after);
   BitVector isMentioned(outcomes.size()), isTaken(outcomes.size());
@@ -153,7 +153,7 @@ std::vector<Retry> retriesOf(std::string_view text, const std::vector<WorseFunct
   std::vector<Retry> retries;
   for (const WorseFunction& w : worse) {
     const uint32_t root = graph.indexOf(w.name);
-    if (root == CallGraph::kNone || w.missing) continue;
+    if (root == cut::CallGraph::kNone || w.missing) continue;
     Retry retry{.root = root};
     BitVector reached(outcomes.size()), changed(outcomes.size());
     std::vector<std::string> passes;
@@ -178,11 +178,11 @@ std::vector<Retry> retriesOf(std::string_view text, const std::vector<WorseFunct
 }
 
 bool isNew(Retry& retry, const std::vector<FunctionOutcome>& outcomes, std::string_view text,
-           const CallGraph& places) {
-  text = withoutMark(text);
+           const cut::CallGraph& places) {
+  text = cut::withoutMark(text);
   std::string all;
   for (const uint32_t f : retry.functions)
-    if (const uint32_t at = places.indexOf(outcomes[f].name); at != CallGraph::kNone)
+    if (const uint32_t at = places.indexOf(outcomes[f].name); at != cut::CallGraph::kNone)
       all += text.substr(places[at].begin, places[at].end - places[at].begin);
   std::string digest = ptxas::Cache::key(all);
   if (std::ranges::find(retry.seen, digest) != retry.seen.end()) return false;

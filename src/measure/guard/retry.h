@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "guard/closure.h"
+#include "cut/closure.h"
 #include "guard/guard.h"
 
 namespace ptxopt::guard {
@@ -46,12 +46,12 @@ struct Retry {
 // Those that may be tried again, of the input `text`. Linear in all mentions, for each function that calls others or is called, and in the
 // text where a function has several loops.
 std::vector<Retry> retriesOf(std::string_view text, const std::vector<WorseFunction>& worse,
-                             const std::vector<FunctionOutcome>& outcomes, const CallGraph& graph,
+                             const std::vector<FunctionOutcome>& outcomes, const cut::CallGraph& graph,
                              const KnobValues& given, const ptxas::Measures& before, const ptxas::Measures& after);
 
 // Whether the functions have a text in `text`, whose graph this is, that was not assembled yet. It is seen then.
 bool isNew(Retry& retry, const std::vector<FunctionOutcome>& outcomes, std::string_view text,
-           const CallGraph& places);
+           const cut::CallGraph& places);
 
 // By what the result of a retry is better than the input. Nothing: it is not, or something of it is worse or has no figures.
 std::optional<ptxas::Comparison> gainOf(const std::vector<uint32_t>& closure, uint32_t root,

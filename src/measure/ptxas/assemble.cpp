@@ -156,6 +156,7 @@ Assembly run(const TemporaryFolder& folder, std::string_view text, std::string_v
                                               bytes.empty() ? "there is none" : wrong->message));
   Assembly assembly;
   assembly.status = Status::Ok;
+  assembly.cpuSeconds = result.cpuSeconds;
   assembly.measures = std::get<Measures>(std::move(read));
   assembly.measures.architecture = architecture;
   const std::string messages = result.err + result.out;

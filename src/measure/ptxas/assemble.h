@@ -45,6 +45,7 @@ struct Assembly {
   Measures measures;
   std::string error;  // why there are none, in words
   bool fromCache = false;
+  double cpuSeconds = 0;  // of ptxas, where it was run
   // If it is to be kept, and the text was assembled now, as a whole program unless the arguments say otherwise.
   std::optional<PtxasOutput> output;
 

@@ -270,6 +270,27 @@ InstrId findPattern(BadPattern pattern, const Module& module, const Function& f)
   return {};
 }
 
+bool isAvoidable(BadPattern pattern) {
+  return pattern == BadPattern::TrapBeforeLabel || pattern == BadPattern::NegatedThirdOfMaximum;
+}
+
+std::vector<InstrId> avoidable(BadPattern pattern, const Module& module, const Function& f) {
+  std::vector<InstrId> found;
+  if (pattern == BadPattern::TrapBeforeLabel) {
+    for (const InstrId id : f)
+      if (endsAtTrap(module, f, id)) found.push_back(id);
+  } else if (pattern == BadPattern::NegatedThirdOfMaximum) {
+    const PatternReader reader(module, f);
+    for (const InstrId id : f) {
+      if (!f[id].isInstruction() || !isMaximumWithNegated(reader, id)) continue;
+      // Where both are negated, the other order has it as well.
+      const auto first = PatternReader::plain(reader.operands(id)[1]);
+      if (!first || !isNegation(reader, reader.writer(*first))) found.push_back(id);
+    }
+  }
+  return found;
+}
+
 bool hasPattern(BadPattern pattern, const Module& module) {
   return pattern == BadPattern::DebugInformation &&
          (module.isDebug ||

@@ -59,12 +59,6 @@ void forEachWord(std::string_view words, const Visit& visit) {
   }
 }
 
-bool mayHave(std::string_view text, BadPattern pattern) {
-  bool may = false;
-  forEachWord(rowOf(pattern).words, [&](std::string_view w) { may |= text.find(w) != std::string_view::npos; });
-  return may;
-}
-
 void addHits(const KnownBad& row, const Module& module, std::vector<KnownBadHit>& to) {
   if (hasPattern(row.pattern, module)) to.push_back({&row, {}, 0});
   for (const Function& f : module.functions) {
@@ -139,6 +133,12 @@ std::vector<KnownBadHit> knownBadIn(const Module& module, const Release& release
       addHits(row, module, hits);
   }
   return hits;
+}
+
+bool mayHave(std::string_view text, BadPattern pattern) {
+  bool may = false;
+  forEachWord(rowOf(pattern).words, [&](std::string_view w) { may |= text.find(w) != std::string_view::npos; });
+  return may;
 }
 
 bool mayHaveTrigger(std::string_view text) {

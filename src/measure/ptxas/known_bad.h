@@ -73,6 +73,8 @@ struct KnownBadHit {
 // By row, then in the order of the text: the functions that a row concerns for the release and the architecture. Rows without a pattern
 // are not among them.
 std::vector<KnownBadHit> knownBadIn(const Module& module, const Release& release, std::string_view architecture);
+// Whether a word of the pattern stands in the text.
+bool mayHave(std::string_view text, BadPattern pattern);
 // Whether a word of some trigger stands in the text: otherwise no ptxas has to be asked for its release.
 bool mayHaveTrigger(std::string_view text);
 // The rows of triggers that concern a text; none of what is not PTX.

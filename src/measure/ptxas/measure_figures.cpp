@@ -63,6 +63,7 @@ std::optional<uint64_t> value(const FunctionMeasures& f, Measure m) {
     case Measure::Cycles: return f.time ? std::optional<uint64_t>(meanCycles(*f.time)) : std::nullopt;
     case Measure::Registers: return hasCode ? std::optional<uint64_t>(f.registers) : std::nullopt;
     case Measure::Stack: return f.stack;
+    case Measure::CompileTime: return f.compileTime;
     case Measure::Code: return f.code.empty() ? std::nullopt : std::optional<uint64_t>(0);
   }
   return std::nullopt;

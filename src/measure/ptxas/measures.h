@@ -60,6 +60,7 @@ struct FunctionMeasures {
   std::string code;                  // a digest of its machine code; empty where it is not known
   std::optional<CodeParts> codeParts;
   std::optional<std::vector<Note>> notes;  // only messages of ptxas tell
+  std::optional<uint64_t> compileTime;     // of ptxas for a kernel, in ms of CPU time, where that was measured
 
   uint64_t spills() const { return spillStores.value_or(0) + spillLoads.value_or(0); }
   friend bool operator==(const FunctionMeasures&, const FunctionMeasures&) = default;

@@ -123,6 +123,7 @@ FunctionMeasures functionMeasuresFrom(const Json& json, const std::string& model
   if (const auto time = json.find("cycles"); time != json.end() && !time->is_null())
     f.time = timeFrom(*time, model);
   f.notes = notesFrom(json);
+  if (const auto found = json.find("compile-time"); found != json.end()) f.compileTime = found->get<uint64_t>();
   json.at("code").get_to(f.code);
   f.codeParts = partsFrom(json);
   return f;
@@ -131,24 +132,26 @@ FunctionMeasures functionMeasuresFrom(const Json& json, const std::string& model
 }  // namespace
 
 Json toJson(const FunctionMeasures& f) {
-  return {{"name", f.name},
-          {"kind", f.isKernel ? "entry" : "func"},
-          {"registers", f.registers},
-          {"spill-stores", orNull(f.spillStores)},
-          {"spill-loads", orNull(f.spillLoads)},
-          {"stack", f.stack},
-          {"shared", f.shared},
-          {"constant", f.constant},
-          {"barriers", f.barriers},
-          {"threads", f.threads},
-          {"instructions", f.instructions},
-          {"inner", f.inner},
-          {"inner-loops", f.innerLoops},
-          {"warps", f.warps},
-          {"cycles", f.time ? timeToJson(*f.time) : Json(nullptr)},
-          {"notes", notesToJson(f.notes)},
-          {"code", f.code},
-          {"code-parts", partsToJson(f.codeParts)}};
+  Json json = {{"name", f.name},
+               {"kind", f.isKernel ? "entry" : "func"},
+               {"registers", f.registers},
+               {"spill-stores", orNull(f.spillStores)},
+               {"spill-loads", orNull(f.spillLoads)},
+               {"stack", f.stack},
+               {"shared", f.shared},
+               {"constant", f.constant},
+               {"barriers", f.barriers},
+               {"threads", f.threads},
+               {"instructions", f.instructions},
+               {"inner", f.inner},
+               {"inner-loops", f.innerLoops},
+               {"warps", f.warps},
+               {"cycles", f.time ? timeToJson(*f.time) : Json(nullptr)},
+               {"notes", notesToJson(f.notes)},
+               {"code", f.code},
+               {"code-parts", partsToJson(f.codeParts)}};
+  if (f.compileTime) json["compile-time"] = *f.compileTime;
+  return json;
 }
 
 Json toJson(const Measures& m) {

@@ -3,7 +3,7 @@
 
   tests/cli/diff/run.py --tool PATH [NAME...]
 
-Rules are tested on baselines that are made up, and need no ptxas; files.py and built.py have what does, verdicts.py both, ci.py the scripts
+Rules are tested on baselines that are made up, and need no ptxas; files.py and built.py have what does, verdicts.py and times.py both, ci.py the scripts
 of samples/ci, recipes.py docs/ci.md.
 What cannot run here is left out, with a message. Every comparison is written in all formats, which must agree; the JSON and
 the baselines must be what schemas/ says, where python3-jsonschema is installed, and the markdown a table to GitHub's
@@ -22,6 +22,7 @@ from files import Files
 from page import Page
 from recipes import Recipes
 from rules import Rules
+from times import Times
 from verdicts import Verdicts
 
 
@@ -34,7 +35,7 @@ def main():
     counts = dict(passed=0, failed=0, skipped=0)
     with tempfile.TemporaryDirectory() as base:
         os.environ["PTXOPT_CACHE_DIR"] = str(Path(base) / "cache")
-        for suite in (Rules, Verdicts, Files, Built, Page, Recipes, Ci):
+        for suite in (Rules, Verdicts, Times, Files, Built, Page, Recipes, Ci):
             for name in sorted(vars(suite)):  # not those that it inherits
                 if not name.startswith("test_") or (args.names and not any(n in name for n in args.names)):
                     continue

@@ -31,7 +31,7 @@ def validate(document, name):
 def function(name, kind="entry", **figures):
     f = {"name": name, "kind": kind, "registers": 32, "spill-stores": 0, "spill-loads": 0, "stack": 0, "shared": 0,
          "constant": 380, "barriers": 0, "threads": 0, "instructions": 200, "inner": 50, "inner-loops": 1, "warps": 64}
-    assert not figures.keys() - {k.replace("-", "_") for k in f} - {"notes", "code", "code_parts"}, figures
+    assert not figures.keys() - {k.replace("-", "_") for k in f} - {"notes", "code", "code_parts", "compile_time"}, figures
     f.update({key.replace("_", "-"): value for key, value in figures.items()})
     if kind == "func":
         f["warps"] = 0

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Shows that ptxas makes the same of a kernel when others are left out, which the guard relies on (src/measure/guard/cut.h).
+"""Shows that ptxas makes the same of a kernel when others are left out, which the guard relies on (src/measure/cut/cut.h).
 
     tests/cli/guard/cut.py --tool build/release/ptxopt [FILE.ptx ...]
 

@@ -147,6 +147,34 @@ class Choose:
             got, said = call(self.environment(self.middle, self.old), "-arch=sm_90")
             self.checks.check(got == self.middle and row in said, "none is better: the first, and a warning", said)
 
+    def by_form(self):
+        """What the only ptxas would make wrong code of is given to it in another form, where one is known; otherwise it warns."""
+        text = KERNEL.format("8.0").replace(" ret;", " setp.eq.s32 %p1, %r1, 7;\n @%p1 bra NEXT;\n trap;\nNEXT:\n ret;").replace(
+            ".reg .b32", ".reg .pred %p<2>; .reg .b32").replace("mov.u32 %r1, 1;", "ld.global.u32 %r1, [%rd1];")
+        source = self.folder / "trap.ptx"
+        source.write_text(text)
+        at122 = fake(self.folder / "at122" / "ptxas", {**OLD, "version": "12.2"})
+        for ptxas, guard, form in ((at122, "ptxas", True), (at122, "off", False), (self.old, "ptxas", False)):
+            env = self.environment(PTXOPT_PTXAS=ptxas, PTXOPT_OPTIONS=f"-v --guard={guard}")
+            result = run([self.drop_in, "-arch=sm_80", source, "-o", self.out], env=env)
+            name, got = self.out.read_text().split("\n", 1)
+            said = result.stderr.decode()
+            about = [line for line in said.splitlines() if "trap-falls-through" in line]
+            self.checks.check(result.returncode == 0 and name == ptxas, f"{ptxas} {guard}", said)
+            self.checks.equal("trap; exit;" in got, form, f"{ptxas} {guard}: the form\n{got}")
+            warned = [line for line in about if "warning" in line]
+            self.checks.equal(len(warned), int(ptxas == at122 and not form), f"{ptxas} {guard}: warnings\n{said}")
+            self.checks.equal(any("written in another form" in line for line in about), form, f"{ptxas} {guard}: -v\n{said}")
+        # Lines keep their numbers.
+        self.checks.equal(len(got.splitlines()), len(text.splitlines()), "lines")
+        report = self.folder / "report.json"
+        env = self.environment(PTXOPT_PTXAS=at122, PTXOPT_GUARD="auto")
+        run([self.tool, source, "-o", self.out, "--report", report], env=env)
+        self.checks.equal(self.out.read_text().replace("trap; exit;", "trap;").count("exit"), 0, "once")
+        self.checks.check(len(json.loads(report.read_text())["guard"]["avoided"]) == 1, "the report says so", report.read_text())
+        run([self.tool, source, "-o", self.out, "-O0"], env=env)
+        self.checks.equal(self.out.read_text(), text, "-O0")
+
     def by_guard(self):
         """`ptxopt IN -o OUT`: what a script leaves is no cubin, so that nothing is compared; but the right one was asked."""
         env = {**self.environment(self.old, self.middle, self.new), "PTXOPT_GUARD": "auto"}
@@ -266,6 +294,7 @@ def main():
         choose = Choose(tool, Path(name).resolve())
         choose.by_file()
         choose.by_fault()
+        choose.by_form()
         choose.by_guard()
         choose.by_word()
         choose.by_client()

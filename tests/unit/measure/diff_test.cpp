@@ -1,9 +1,11 @@
 // Comparing figures of two sides: names, targets, limits, matching, baselines, ratchets, and what is written of it.
 #include <doctest/doctest.h>
 
+#include <array>
 #include <map>
 
 #include "diff/baseline.h"
+#include "diff/built.h"
 #include "diff/diff.h"
 #include "diff/match.h"
 #include "diff/measure.h"
@@ -264,6 +266,36 @@ TEST_CASE("diff: a ratchet keeps what is better") {
   };
   CHECK(ratchetedTo("notes,sass") == "1");
   CHECK(ratchetedTo("sass,code") == "2");
+}
+
+TEST_CASE("diff: a ratchet does not follow a clock's noise") {
+  std::string error;
+  const auto ratcheted = [&](uint64_t before, uint64_t after) {
+    ptxas::FunctionMeasures a = kernel("k"), b = kernel("k");
+    a.compileTime = before;
+    b.compileTime = after;
+    return ratchet(side({unit("a", {a})}), side({unit("a", {b})}), *parseFailOn("compile-time", error));
+  };
+  for (const auto& [before, after, tightened, kept] : {std::array{1000, 1499, 0, 0},
+                                                       {1499, 1000, 0, 0},
+                                                       {10, 109, 0, 0},
+                                                       {1000, 1501, 0, 1},
+                                                       {1501, 1000, 1, 0}}) {
+    const Ratcheted r = ratcheted(static_cast<uint64_t>(before), static_cast<uint64_t>(after));
+    CHECK(r.tightened == static_cast<std::size_t>(tightened));
+    CHECK(r.kept == static_cast<std::size_t>(kept));
+  }
+}
+
+TEST_CASE("diff: equal functions of a built file's modules are one, whatever their compile times") {
+  ptxas::FunctionMeasures a = kernel("k"), b = kernel("k"), other = kernel("k", 8);
+  a.compileTime = 10;
+  b.compileTime = 12;
+  std::vector<Unit> units{unit("a", {a}), unit("a", {other}), unit("a", {b})};
+  mergeUnits(units);
+  REQUIRE(units.size() == 1);
+  REQUIRE(units[0].measures.functions.size() == 2);
+  CHECK(units[0].measures.functions[0].compileTime == 12);
 }
 
 TEST_CASE("diff: modelled cycles are limited, and come back from baselines of the same model alone") {

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "guard/closure.h"
-#include "guard/cut.h"
+#include "cut/closure.h"
+#include "cut/cut.h"
 #include "guard/report.h"
 #include "guard/retry.h"
 
@@ -62,12 +62,12 @@ TEST_CASE("outcomes: what changed, and who mentions whom") {
   const Result r = run();
   REQUIRE(r.status == Status::Ok);
   REQUIRE(r.outcomes.size() == 5);
-  const guard::CallGraph graph(r.outcomes);
+  const cut::CallGraph graph(r.outcomes);
   for (const char* name : {"leaf", "middle", "direct", "alone"}) CHECK(r.outcomes[graph.indexOf(name)].changed);
   CHECK_FALSE(r.outcomes[graph.indexOf("indirect")].changed);
   CHECK(r.outcomes[graph.indexOf("direct")].isKernel);
   CHECK_FALSE(r.outcomes[graph.indexOf("leaf")].isKernel);
-  CHECK(graph.indexOf("nobody") == guard::CallGraph::kNone);
+  CHECK(graph.indexOf("nobody") == cut::CallGraph::kNone);
   CHECK(namesOf(r, graph.closure(graph.indexOf("direct"))) == Names{"direct", "leaf", "middle"});
   CHECK(namesOf(r, graph.closure(graph.indexOf("alone"))) == Names{"alone"});
   CHECK(namesOf(r, graph.closure(graph.indexOf("indirect"))) == Names{"indirect", "leaf", "middle"});
@@ -82,7 +82,7 @@ TEST_CASE("outcomes: what is put into a kernel is still what it depends on") {
   options.outcomes = true;
   const Result r = optimize(kText, options);
   REQUIRE(r.status == Status::Ok);
-  const guard::CallGraph graph(r.outcomes);
+  const cut::CallGraph graph(r.outcomes);
   CHECK(r.outcomes[graph.indexOf("direct")].changed);
   CHECK(r.output.find("call.uni middle") == std::string::npos);
   CHECK(namesOf(r, graph.closure(graph.indexOf("direct"))) == Names{"direct", "leaf", "middle"});
@@ -127,7 +127,7 @@ TEST_CASE("outcomesAfter: as if the output were given") {
 
 TEST_CASE("leave: these functions stay as they are") {
   const Result r = run({"leaf", "direct"});
-  const guard::CallGraph graph(r.outcomes);
+  const cut::CallGraph graph(r.outcomes);
   CHECK_FALSE(r.outcomes[graph.indexOf("leaf")].changed);
   CHECK_FALSE(r.outcomes[graph.indexOf("direct")].changed);
   CHECK(r.outcomes[graph.indexOf("middle")].changed);
@@ -143,7 +143,7 @@ TEST_CASE("inFunction: passes leave out a function of their own, and knobs are i
   options.inFunction = {{"alone", {{"dce"}, {}, {}}}, {"leaf", {{"slsr"}, {}, {}}}, {"nobody", {{"dce"}, {}, {}}}};
   const Result r = optimize(kText, options);
   REQUIRE(r.status == Status::Ok);
-  const guard::CallGraph graph(r.outcomes);
+  const cut::CallGraph graph(r.outcomes);
   CHECK_FALSE(r.outcomes[graph.indexOf("alone")].changed);
   CHECK(r.outcomes[graph.indexOf("alone")].passes.empty());
   CHECK(r.outcomes[graph.indexOf("leaf")].passes == Names{"dce"});
@@ -236,7 +236,7 @@ TEST_CASE("keptFunctions: a retry says what was left out, and values of knobs by
 
 TEST_CASE("retriesOf: what others have in them is not tried") {
   const Result r = run();
-  const guard::CallGraph graph(r.outcomes);
+  const cut::CallGraph graph(r.outcomes);
   const auto rootsOf = [&](const std::vector<guard::WorseFunction>& worse) {
     Names roots;
     for (const guard::Retry& retry : guard::retriesOf(kText, worse, r.outcomes, graph, {}, {}, {}))
@@ -248,7 +248,7 @@ TEST_CASE("retriesOf: what others have in them is not tried") {
   CHECK(rootsOf({{"alone", {}, true}, {"nobody", {}}}) == Names{});
   std::vector<FunctionOutcome> outcomes = r.outcomes;
   outcomes[graph.indexOf("indirect")].mentions.clear();
-  const guard::CallGraph two(outcomes);
+  const cut::CallGraph two(outcomes);
   const auto retries = guard::retriesOf(kText, {{"direct", {}}, {"leaf", {}}}, outcomes, two, {}, {}, {});
   REQUIRE(retries.size() == 1);  // `leaf` goes with `direct`
   CHECK(namesOf(r, retries[0].functions) == Names{"direct", "leaf", "middle"});
@@ -256,13 +256,13 @@ TEST_CASE("retriesOf: what others have in them is not tried") {
 
 TEST_CASE("isNew: a text of the functions is new once") {
   const Result r = run();
-  const uint32_t alone = guard::CallGraph(r.outcomes).indexOf("alone");
+  const uint32_t alone = cut::CallGraph(r.outcomes).indexOf("alone");
   guard::Retry retry{.root = alone, .functions = {alone}};
-  CHECK(guard::isNew(retry, r.outcomes, r.output, guard::CallGraph(r.outcomesAfter)));
-  CHECK_FALSE(guard::isNew(retry, r.outcomes, r.output, guard::CallGraph(r.outcomesAfter)));
-  CHECK(guard::isNew(retry, r.outcomes, kText, guard::CallGraph(r.outcomes)));
+  CHECK(guard::isNew(retry, r.outcomes, r.output, cut::CallGraph(r.outcomesAfter)));
+  CHECK_FALSE(guard::isNew(retry, r.outcomes, r.output, cut::CallGraph(r.outcomesAfter)));
+  CHECK(guard::isNew(retry, r.outcomes, kText, cut::CallGraph(r.outcomes)));
   const Result other = run({"leaf"});
-  CHECK_FALSE(guard::isNew(retry, r.outcomes, other.output, guard::CallGraph(other.outcomesAfter)));
+  CHECK_FALSE(guard::isNew(retry, r.outcomes, other.output, cut::CallGraph(other.outcomesAfter)));
 }
 
 TEST_CASE("gainOf and isPreferred: better than the input, then by cycles in L1, L2, DRAM, then instructions") {
@@ -279,7 +279,7 @@ TEST_CASE("gainOf and isPreferred: better than the input, then by cycles in L1, 
     return m;
   };
   const Result r = run();
-  const uint32_t alone = guard::CallGraph(r.outcomes).indexOf("alone");
+  const uint32_t alone = cut::CallGraph(r.outcomes).indexOf("alone");
   const auto gain = [&](const ptxas::FunctionMeasures& now) {
     return guard::gainOf({alone}, alone, r.outcomes, {{}, {f(100, 500, 50)}}, {{}, {now}}, ptxas::GuardRule::Time);
   };
@@ -331,7 +331,7 @@ TEST_CASE("worseFunctions: by figures, missing kernels too, not where the code i
 
 TEST_CASE("closure: what several functions reach") {
   const Result r = run();
-  const guard::CallGraph graph(r.outcomes);
+  const cut::CallGraph graph(r.outcomes);
   CHECK(graph.reachedFrom(setOf({})) == setOf({}));
   const uint32_t leaf = graph.indexOf("leaf"), middle = graph.indexOf("middle"), alone = graph.indexOf("alone");
   CHECK(graph.reachedFrom(setOf({middle, alone})) == setOf({leaf, middle, alone}));
@@ -340,30 +340,30 @@ TEST_CASE("closure: what several functions reach") {
 TEST_CASE("cut: kernels that did not change and reach nothing that did are left out") {
   // Only `alone` changes.
   const Result result = run({"leaf", "middle", "direct", "indirect"});
-  const BitVector which = guard::unaffectedKernels(result.outcomes);
+  const BitVector which = cut::unaffectedKernels(result.outcomes);
   CHECK(which == setOf({2, 4}));
-  const std::string input = guard::cutText(kText, result.outcomes, which);
+  const std::string input = cut::cutText(kText, result.outcomes, which);
   CHECK(input.find(".visible .entry alone() { .reg") != std::string::npos);
   for (const char* kernel : {".entry direct", ".entry indirect"}) CHECK(input.find(kernel) == std::string::npos);
   CHECK(input.find("mov.u32 %r2, %r1; ret; }\n.func middle() { .reg") != std::string::npos);
-  CHECK(guard::bytesOf(result.outcomes, which) == kText.size() - input.size());
+  CHECK(cut::bytesOf(result.outcomes, which) == kText.size() - input.size());
   CHECK(optimize(input).status == Status::Ok);
-  const std::string output = guard::cutText(result.output, result.outcomesAfter, which);
+  const std::string output = cut::cutText(result.output, result.outcomesAfter, which);
   for (const char* kernel : {".entry direct", ".entry indirect"}) CHECK(output.find(kernel) == std::string::npos);
   CHECK(output.find(".visible .entry alone()") != std::string::npos);
   CHECK(output.find("alone() { .reg .b32 %r<3>; mov.u32 %r1, 7; ret; }") == std::string::npos);
   // With a byte order mark positions are those of the text after it.
-  CHECK(guard::cutText("\xef\xbb\xbf" + std::string(kText), result.outcomes, which) == input);
+  CHECK(cut::cutText("\xef\xbb\xbf" + std::string(kText), result.outcomes, which) == input);
 }
 
-TEST_CASE("renamedKernel: the name after .entry, and no other") {
+TEST_CASE("cut::renamedKernel: the name after .entry, and no other") {
   const auto renamed = [](std::string_view text) {
     Options none;
     none.level = 0;
     none.outcomes = true;
     const Result r = optimize(text, none);
     REQUIRE(r.outcomes.size() == 1);
-    return guard::renamedKernel(text, r.outcomes[0], "k$try1");
+    return cut::renamedKernel(text, r.outcomes[0], "k$try1");
   };
   const std::string head = ".version 8.0\n.target sm_80\n.address_size 64\n", body = "{ ret; }";
   CHECK(renamed(head + ".visible .entry k()" + body + "\n\n") == ".visible .entry k$try1()" + body + "\n");
@@ -375,7 +375,7 @@ TEST_CASE("renamedKernel: the name after .entry, and no other") {
 
 TEST_CASE("cut: a changed function affects all kernels that reach it") {
   const Result result = run({"alone", "direct"});  // leaf and middle change
-  CHECK(guard::unaffectedKernels(result.outcomes) == setOf({3}));
+  CHECK(cut::unaffectedKernels(result.outcomes) == setOf({3}));
 }
 
 TEST_CASE("cut: what other kernels depend on is not left out") {
@@ -389,7 +389,7 @@ TEST_CASE("cut: what other kernels depend on is not left out") {
     const Result result = optimize(fmt::format("{}{}{}{}", kHead, variables, kKernels, more), options);
     REQUIRE(result.status == Status::Ok);
     int kernels = 0;
-    guard::unaffectedKernels(result.outcomes).forEach([&](std::size_t) { ++kernels; });
+    cut::unaffectedKernels(result.outcomes).forEach([&](std::size_t) { ++kernels; });
     return kernels;
   };
   CHECK(leftOut("", "") == 1);

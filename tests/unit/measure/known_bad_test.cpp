@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "ptxas/avoid_bad.h"
 #include "ptxas/choose.h"
 #include "ptxas/known_bad.h"
 #include "text/parse.h"
@@ -175,4 +176,36 @@ TEST_CASE("known bad: what a warning says") {
         "ptxas 12.5.82 makes wrong code of 'k', line 11: the absolute value is not taken (abs-relu; not from "
         "12.6.85 on): "
         "https://github.com/openxla/xla/pull/19927");
+}
+
+TEST_CASE("known bad: what has another form is written in it") {
+  const auto avoided = [](std::string_view body, const char* release, const char* architecture) {
+    const auto found = ptxas::avoidKnownBad(kernel(body), ptxas::releaseOf(release), architecture);
+    if (!found) return std::pair(std::string("none"), Names());
+    const std::string text = found->text, head = kernel("@"), at = text.substr(head.find('@'));
+    return std::pair(at.substr(0, at.size() - std::string_view("\nret;\n}\n").size()), names(found->hits));
+  };
+  using Found = std::pair<std::string, Names>;
+  const Found none{"none", {}};
+  const Names trap{"trap-falls-through"}, maximum{"negated-maximum"};
+
+  CHECK(avoided("trap;\nL:", "12.2.140", "sm_90a") == Found{"trap; exit;\nL:", trap});
+  CHECK(avoided("trap ; // on\nL: trap;", "12.2.140", "sm_90a") == Found{"trap ; exit; // on\nL: trap;", trap});
+  CHECK(avoided("trap;\nL:", "12.3.107", "sm_90a") == none);
+  CHECK(avoided("@%p1 trap;\nL:", "12.2.140", "sm_90a") == none);
+  CHECK(avoided("trap;\nexit;\nL:", "12.2.140", "sm_90a") == none);
+
+  const std::string negated = "neg.s32 %r1, %r2;\n", after = "max.s32 %r5, %r4, %r6;\nst.global.u32 [%rd1], %r5;";
+  const auto both = [&](std::string_view inner) { return negated + std::string(inner) + after; };
+  CHECK(avoided(both("max.s32 %r4, %r3, %r1;\n"), "13.0.88", "sm_100") ==
+        Found{both("max.s32 %r4, %r1, %r3;\n"), maximum});
+  CHECK(avoided(both("@%p1  max.s32\t%r4,%r3 ,\n %r1 ;\n"), "13.0.88", "sm_103a") ==
+        Found{both("@%p1  max.s32\t%r4, %r1, %r3;\n"), maximum});
+  CHECK(avoided(both("max.s32 %r4, %r1, %r3;\n"), "13.0.88", "sm_100") == none);
+  CHECK(avoided(both("max.s32 %r4, %r1, %r1;\n"), "13.0.88", "sm_100") == none);
+  CHECK(avoided(both("max.s32 %r4, %r3, /* n */ %r1;\n"), "13.0.88", "sm_100") == none);
+  CHECK(avoided(both("max.s32 %r4, %r3, %r1;\n"), "13.4.92", "sm_100") == none);
+  CHECK(avoided(both("max.s32 %r4, %r3, %r1;\n"), "13.0.88", "sm_90") == none);
+  // One that stays is named no longer as avoided.
+  CHECK(avoided(both("max.s32 %r4, %r3, %r1;\nmax.s32 %r4, %r1, %r1;\n"), "13.0.88", "sm_100").second == Names{});
 }

@@ -116,6 +116,7 @@ int baselineCommand(int argc, char** argv) {
   app.add_option("--label", label, "what it is called in the history, such as a commit")->type_name("TEXT");
   app.get_option("--label")->needs("--append");
   addFailOn(app, failOnText);
+  ptxas.addCompileTime(app);
   limits.addTo(app);
   app.get_option("--fail-on")->needs("--ratchet");
   ptxas.addTo(app);
@@ -131,6 +132,7 @@ int baselineCommand(int argc, char** argv) {
   if (isAppended && !readOldHistory(output, history, error)) return fail(Status::Usage, error);
   diff::MeasureOptions options;
   if (!ptxas.options(options, error)) return fail(Status::Usage, error);
+  options.measuresTime = ptxas.compileTime || asksForTime(*failOn, *bounds);
   // The old baseline is a side too, as it says which architectures there are.
   std::array<diff::Collected, 2> sides;
   diff::Collected &before = sides[0], &now = sides[1];

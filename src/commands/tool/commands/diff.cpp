@@ -90,14 +90,17 @@ int diffCommand(int argc, char** argv) {
       "  ptxopt diff build/ --limit 'spills<=0' --limit 'attention*:registers<=128'\n"
       "  ptxopt diff old/ new/ --fail-on regs            # on register counts alone\n"
       "  ptxopt diff old/ new/ --arch sm_80,sm_90\n"
+      "  ptxopt diff kernels/ --compile-time             # which takes ptxas the longest\n"
       "  ptxopt diff kernels/ --ptxas 12.9 --against-ptxas 13.0    # two toolchains");
   DiffLine line;
   std::string columns;
   app.add_option("A", line.paths[0], "what there was; - is standard input")->required();
   app.add_option(
       "B", line.paths[1],
-      "what there is now; without it the limits of A are checked, or with --against-ptxas two ptxas compared");
+      "what there is now; without it the limits of A are checked, its compile times shown, or with --against-ptxas "
+      "two ptxas compared");
   addFailOn(app, line.failOn);
+  line.ptxas.addCompileTime(app);
   line.limits.addTo(app);
   app.add_option("--format", line.format, "text, markdown, json, junit or html [text]")
       ->check(CLI::IsMember({"text", "markdown", "json", "junit", "html"}))
@@ -118,7 +121,8 @@ int diffCommand(int argc, char** argv) {
       ->check(wholeNumber());
   app.add_option(
          "--columns", columns,
-         "these figures, in text and markdown: regs, spills, stack, sass, inner, warps, cycles, shared, notes")
+         "these figures, in text and markdown: regs, spills, stack, sass, inner, warps, cycles, shared, notes, "
+         "compile-time")
       ->type_name("FIGURE,...");
   app.add_flag("--show-code", line.showCode,
                "also the machine code of both sides where it differs, aligned; in text and html");
@@ -158,10 +162,12 @@ int diffCommand(int argc, char** argv) {
   }
   const auto bounds = line.limits.bounds(error);
   if (!bounds) return fail(Status::Usage, error);
+  options.measuresTime = line.ptxas.compileTime || asksForTime(*failOn, *bounds) ||
+                         std::ranges::find(line.columns, DiffFigure::CompileTime) != line.columns.end();
   const bool twoToolchains = !line.against.empty();
   if (twoToolchains && line.paths[1].empty()) line.paths[1] = line.paths[0];
   const bool isOneSide = line.paths[1].empty();
-  if (isOneSide && !line.limits.isGiven())
+  if (isOneSide && !line.limits.isGiven() && !options.measuresTime)
     return fail(Status::Usage, "there is nothing to compare with, and no --limit to check");
   if (isOneSide && (line.showCode || app.get_option("--fail-on")->count() != 0))
     return fail(Status::Usage, "--fail-on and --show-code are of two sides");

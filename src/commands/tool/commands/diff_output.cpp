@@ -30,10 +30,15 @@ std::string plural(std::size_t n, std::string_view what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 
+// Who asks for the compile times of one side wants to see them.
+bool isListed(const Result& result, const Row& row) {
+  return result.isOneSide && row.any().compileTime.has_value();
+}
+
 std::vector<std::size_t> shownRows(const Result& result, bool all) {
   std::vector<std::size_t> rows;
   for (std::size_t i = 0; i < result.rows.size(); ++i)
-    if (all || result.rows[i].change != Change::Same) rows.push_back(i);
+    if (all || result.rows[i].change != Change::Same || isListed(result, result.rows[i])) rows.push_back(i);
   return rows;
 }
 
@@ -72,6 +77,9 @@ std::string meansOf(const Summary& s, std::string_view arrow) {
   if (s.spillsBefore && s.spillsAfter && (*s.spillsBefore != 0 || *s.spillsAfter != 0))
     out += fmt::format("{}spills of all {}{}{} bytes", out.empty() ? "" : "; ", *s.spillsBefore, arrow,
                        *s.spillsAfter);
+  if (s.compileTimeBefore)
+    out += fmt::format("{}compile time of all {}{}{} ms", out.empty() ? "" : "; ", *s.compileTimeBefore, arrow,
+                       *s.compileTimeAfter);
   return out;
 }
 
@@ -79,7 +87,11 @@ std::string meansOf(const Summary& s, std::string_view arrow) {
 std::vector<std::string> summaryLines(const Result& result, std::string_view arrow,
                                       std::string (*shown)(std::string_view)) {
   std::vector<std::string> lines;
-  if (result.isOneSide) return lines;
+  if (result.isOneSide) {
+    if (const auto& time = result.all.compileTimeAfter)
+      lines.push_back(fmt::format("compile time of all {} ms", *time));
+    return lines;
+  }
   const auto add = [&](const Summary& s, const std::string& prefix) {
     lines.push_back(prefix + countsOf(s));
     if (const std::string means = meansOf(s, arrow); !means.empty()) lines.push_back(prefix + means);
@@ -131,9 +143,10 @@ std::string diffHeadline(const Result& result) {
       result.rows.begin(), result.rows.end(), [](const Row& r) { return r.change == Change::Regression; }));
   if (s.compared == 0 && s.functions == 0) return "nothing was compared";
   const std::string in = plural(s.compared, "kernel");
-  std::string out = result.isOneSide   ? regressions == 0 ? fmt::format("{} within the limits", in)
+  std::string out = result.isOneSide && result.bounds.empty() ? in
+                    : result.isOneSide ? regressions == 0 ? fmt::format("{} within the limits", in)
                                                           : fmt::format("{} of {} beyond a limit", regressions, in)
-                      : regressions == 0 ? "no regression in " + in
+                    : regressions == 0 ? "no regression in " + in
                                        : plural(regressions, "regression") + " in " + in;
   if (!result.problems.empty()) out += "; not everything could be compared";
   return out;

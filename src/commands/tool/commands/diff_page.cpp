@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -43,11 +44,22 @@ class Version {
 
 Json orNull(const std::optional<uint64_t>& figure) { return figure ? Json(*figure) : Json(nullptr); }
 
-Json figuresOfVersion(const ptxas::FunctionMeasures* f) {
+// All, but for compile times that nobody asked for.
+std::vector<DiffFigure> figuresFor(const diff::Result& result) {
+  const bool hasTime = std::ranges::any_of(result.rows, [](const Row& row) {
+    return (row.before && row.before->compileTime) || (row.after && row.after->compileTime);
+  });
+  std::vector<DiffFigure> figures;
+  for (std::size_t n = 0; n < diffFigures().size(); ++n)
+    if (const auto figure = static_cast<DiffFigure>(n); figure != DiffFigure::CompileTime || hasTime)
+      figures.push_back(figure);
+  return figures;
+}
+
+Json figuresOfVersion(const ptxas::FunctionMeasures* f, const std::vector<DiffFigure>& wanted) {
   if (f == nullptr) return nullptr;
   Json figures = Json::array();
-  for (std::size_t n = 0; n < diffFigures().size(); ++n)
-    figures.push_back(orNull(figureOf(*f, static_cast<DiffFigure>(n))));
+  for (const DiffFigure figure : wanted) figures.push_back(orNull(figureOf(*f, figure)));
   return figures;
 }
 
@@ -59,16 +71,16 @@ std::string place(const std::string& old, const std::string& now) {
   return old.empty() ? now : fmt::format("{} \u2192 {}", old, now);
 }
 
-Json rowOf(const diff::Result& result, std::size_t n, const std::string& code,
-           const std::vector<Version>& versions) {
+Json rowOf(const diff::Result& result, std::size_t n, const std::string& code, const std::vector<Version>& versions,
+           const std::vector<DiffFigure>& wanted) {
   const Row& row = result.rows[n];
   Json figures = Json::array(), history = Json::array();
-  for (std::size_t f = 0; f < diffFigures().size(); ++f) {
-    const DiffFigures both = figuresOf(row, static_cast<DiffFigure>(f));
+  for (const DiffFigure figure : wanted) {
+    const DiffFigures both = figuresOf(row, figure);
     figures.push_back({orNull(both.before), orNull(both.after)});
   }
-  for (const Version& v : versions) history.push_back(figuresOfVersion(v.find(row)));
-  if (!versions.empty()) history.push_back(figuresOfVersion(row.after ? &*row.after : nullptr));
+  for (const Version& v : versions) history.push_back(figuresOfVersion(v.find(row), wanted));
+  if (!versions.empty()) history.push_back(figuresOfVersion(row.after ? &*row.after : nullptr, wanted));
   const std::size_t index[] = {n};
   std::vector<std::string> names(result.rows.size());
   names[n] = diff::fullName(row.name, {});
@@ -100,14 +112,19 @@ std::string diffPage(const diff::Result& result, const std::vector<std::string>&
     labels.push_back(side.name);
   }
   if (!history.empty()) labels.push_back("now");
-  for (const DiffFigureInfo& f : diffFigures())
+  const std::vector<DiffFigure> wanted = figuresFor(result);
+  for (const DiffFigure figure : wanted) {
+    const DiffFigureInfo& f = diffFigures()[static_cast<std::size_t>(figure)];
+    const bool isNeutral =
+        !f.measure || figure == DiffFigure::CompileTime;  // a clock's noise is neither better nor worse
     figures.push_back({{"name", f.head},
-                       {"sign", !f.measure                 ? 0
+                       {"sign", isNeutral                  ? 0
                                 : isMoreBetter(*f.measure) ? -1
                                                            : 1},
                        {"isPercent", f.isPercent}});
+  }
   for (std::size_t n = 0; n < result.rows.size(); ++n)
-    rows.push_back(rowOf(result, n, code.empty() ? std::string() : code[n], versions));
+    rows.push_back(rowOf(result, n, code.empty() ? std::string() : code[n], versions, wanted));
   for (const diff::Problem& p : result.problems) problems.push_back(diff::text(p));
   for (const std::string& note : result.notes) problems.push_back("note: " + note);
   const std::string about = result.isOneSide

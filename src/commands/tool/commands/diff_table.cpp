@@ -25,6 +25,7 @@ constexpr DiffFigureInfo kFigures[] = {
     {"cycles", "cycles", ptxas::Measure::Cycles, true, false},
     {"shared", "shared", std::nullopt, false, false},
     {"notes", "notes", ptxas::Measure::Notes, false, false},
+    {"compile-time", "compile time (ms)", ptxas::Measure::CompileTime, true, false},
 };
 // Which go first where there is no room.
 constexpr DiffFigure kDropped[] = {DiffFigure::Notes, DiffFigure::Shared, DiffFigure::Stack,
@@ -72,6 +73,7 @@ Style styleOf(const Row& row, DiffFigure figure, const DiffFigures& f) {
   if (measure && std::ranges::any_of(row.regressions, [&](const auto& r) { return r.limit.measure == *measure; }))
     return Style::Bad;
   if (!measure || !f.before || !f.after) return Style::Plain;
+  if (figure == DiffFigure::CompileTime) return Style::Plain;  // noise, unless it fails
   if (measure == ptxas::Measure::Notes) return row.newNotes.empty() ? Style::Good : Style::Doubtful;
   return (*f.after > *f.before) == ptxas::isMoreBetter(*measure) ? Style::Good : Style::Doubtful;
 }
@@ -248,6 +250,7 @@ DiffColumns columnsFor(const Result& result, std::span<const std::size_t> rows,
         kFigures[n].isAlwaysShown || std::ranges::any_of(rows, [&](std::size_t i) {
           const DiffFigures f = figuresOf(result.rows[i], figure);
           // Shared memory is the source's business: only where it changes.
+          if (figure == DiffFigure::CompileTime) return f.before || f.after;  // only where it was asked for
           return figure == DiffFigure::Shared ? f.differ : f.before.value_or(0) != 0 || f.after.value_or(0) != 0;
         });
     if (isOfInterest) columns.figures.push_back(figure);

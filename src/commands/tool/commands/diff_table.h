@@ -19,7 +19,18 @@
 
 namespace ptxopt::tool {
 
-enum class DiffFigure : uint8_t { Registers, Spills, Stack, Instructions, Inner, Warps, Cycles, Shared, Notes };
+enum class DiffFigure : uint8_t {
+  Registers,
+  Spills,
+  Stack,
+  Instructions,
+  Inner,
+  Warps,
+  Cycles,
+  Shared,
+  Notes,
+  CompileTime
+};
 // What a table says of a figure.
 struct DiffFigureInfo {
   std::string_view name, head;            // in text and --columns; in markdown

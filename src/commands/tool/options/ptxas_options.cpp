@@ -46,6 +46,12 @@ void PtxasLine::addTo(CLI::App& app) {
       ->group(kPtxas);
 }
 
+void PtxasLine::addCompileTime(CLI::App& app) {
+  app.add_flag("--compile-time", compileTime,
+               "also the CPU time of ptxas for each kernel, in ms; it runs twice for each, so this takes its time; "
+               "implied where --fail-on, a limit or --columns names it");
+}
+
 bool PtxasLine::keep(diff::Collected& side, std::string& error) const {
   if (only.empty() || side.isBaseline || diff::keepOnly(side.sources, only == "ptx")) return true;
   error = fmt::format("there is no {} in '{}'", only == "ptx" ? "PTX" : "machine code", side.side.name);
@@ -82,12 +88,13 @@ std::string whyNoPtxas(std::span<const diff::Collected> sides, const diff::Measu
 }
 
 void addFailOn(CLI::App& app, std::string& text) {
-  app.add_option("--fail-on", text,
-                 "what counts as a regression: notes (of ptxas), spills, warps, sass (machine instructions), inner "
-                 "(those of "
-                 "innermost loops), cycles (modelled), regs, stack, each with what is tolerated (regs:1, sass:2%); "
-                 "code (that "
-                 "is not the same); missing; or none [spills,warps]")
+  app.add_option(
+         "--fail-on", text,
+         "what counts as a regression: notes (of ptxas), spills, warps, sass (machine instructions), inner "
+         "(those of "
+         "innermost loops), cycles (modelled), regs, stack, compile-time (50% unless said), each with what is "
+         "tolerated (regs:1, sass:2%); code (that "
+         "is not the same); missing; or none [spills,warps]")
       ->type_name("MEASURE[:N[%]],...");
 }
 

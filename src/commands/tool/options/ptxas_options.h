@@ -21,8 +21,10 @@ struct PtxasLine {
   std::vector<std::string> arguments, architectures;
   double timeout = 600;
   unsigned jobs = 0;
+  bool compileTime = false;
 
   void addTo(CLI::App& app);
+  void addCompileTime(CLI::App& app);
   // With the program that was found; it may be empty. False, with the reason in `error`, where a version that was asked for
   // is not there.
   bool options(diff::MeasureOptions& options, std::string& error) const;

@@ -1,12 +1,10 @@
-#include "guard/cut.h"
+#include "cut/cut.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "guard/closure.h"
-
-namespace ptxopt::guard {
+namespace ptxopt::cut {
 
 std::string_view withoutMark(std::string_view text) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
@@ -43,6 +41,22 @@ std::string cutText(std::string_view input, const std::vector<FunctionOutcome>& 
   return text;
 }
 
+std::string whyWhole(std::string_view text, const std::vector<FunctionOutcome>& functions) {
+  if (std::ranges::any_of(functions, &FunctionOutcome::takesAddress)) return "it takes the address of a function";
+  if (text.find(".alias") != std::string_view::npos) return "it has an alias";
+  if (text.find(".debug_info") != std::string_view::npos) return "it has debug information";
+  return {};
+}
+
+std::string alone(std::string_view text, const std::vector<FunctionOutcome>& functions, const CallGraph& calls,
+                  uint32_t function) {
+  BitVector others(functions.size());
+  for (std::size_t f = 0; f < functions.size(); ++f) others.set(f);
+  if (function != CallGraph::kNone)
+    for (const uint32_t f : calls.closure(function)) others.reset(f);
+  return cutText(text, functions, others);
+}
+
 std::string renamedKernel(std::string_view text, const FunctionOutcome& kernel, std::string_view name) {
   constexpr std::string_view kEntry = ".entry", kBlanks = " \t\r\n";
   const std::string_view all = withoutMark(text).substr(kernel.begin, kernel.end - kernel.begin);
@@ -55,4 +69,4 @@ std::string renamedKernel(std::string_view text, const FunctionOutcome& kernel, 
   return fmt::format("{}{}{}\n", all.substr(0, at), name, rest);
 }
 
-}  // namespace ptxopt::guard
+}  // namespace ptxopt::cut

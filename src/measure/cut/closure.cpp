@@ -1,8 +1,8 @@
-#include "guard/closure.h"
+#include "cut/closure.h"
 
 #include "support/graph.h"
 
-namespace ptxopt::guard {
+namespace ptxopt::cut {
 namespace {
 
 // By the functions that each leads to.
@@ -48,4 +48,4 @@ std::size_t CallGraph::kernelsThatReach(uint32_t function) const {
   return kernels;
 }
 
-}  // namespace ptxopt::guard
+}  // namespace ptxopt::cut

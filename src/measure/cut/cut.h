@@ -13,10 +13,11 @@
 #include <string_view>
 #include <vector>
 
+#include "cut/closure.h"
 #include "ptxopt/ptxopt.h"
 #include "support/bit_vector.h"
 
-namespace ptxopt::guard {
+namespace ptxopt::cut {
 
 // Kernels that may be left out, by function. Linear in all mentions, as the next one.
 BitVector cuttableKernels(const std::vector<FunctionOutcome>& functions);
@@ -29,6 +30,12 @@ uint64_t bytesOf(const std::vector<FunctionOutcome>& functions, const BitVector&
 // `text`, where these functions have their places, without some.
 std::string cutText(std::string_view text, const std::vector<FunctionOutcome>& functions, const BitVector& which);
 
+// Why no function can stand alone; empty where each can.
+std::string whyWhole(std::string_view text, const std::vector<FunctionOutcome>& functions);
+// The function with all that it reaches, and all variables. kNone: the variables alone.
+std::string alone(std::string_view text, const std::vector<FunctionOutcome>& functions, const CallGraph& calls,
+                  uint32_t function);
+
 // A kernel that calls nothing, with another name at its end, so that it may stand beside itself. Empty where its name is not
 // found.
 std::string renamedKernel(std::string_view text, const FunctionOutcome& kernel, std::string_view name);
@@ -36,4 +43,4 @@ std::string renamedKernel(std::string_view text, const FunctionOutcome& kernel, 
 // Places of functions are those of the text without it.
 std::string_view withoutMark(std::string_view text);
 
-}  // namespace ptxopt::guard
+}  // namespace ptxopt::cut

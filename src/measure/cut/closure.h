@@ -10,7 +10,7 @@
 #include "ptxopt/ptxopt.h"
 #include "support/bit_vector.h"
 
-namespace ptxopt::guard {
+namespace ptxopt::cut {
 
 template <typename Is>
 BitVector functionsThat(const std::vector<FunctionOutcome>& functions, Is is) {
@@ -45,4 +45,4 @@ class CallGraph {
   std::unordered_map<std::string_view, uint32_t> byName_;
 };
 
-}  // namespace ptxopt::guard
+}  // namespace ptxopt::cut
