@@ -1,18 +1,19 @@
 # The library to preload that records launches of a program on a machine with a GPU. It is linked as the stand-in is
 # (emulation.cmake); of it, the driver's functions and dlsym() are seen outside.
 file(GLOB capture_sources CONFIGURE_DEPENDS src/execute/capture/*.cpp)
-list(APPEND capture_sources src/execute/record/record.cpp src/execute/record/archive.cpp src/execute/record/folder.cpp src/execute/emulate/error.cpp
+list(APPEND capture_sources src/execute/interpose/real.cpp src/execute/interpose/entries.cpp src/execute/record/record.cpp src/execute/record/archive.cpp src/execute/record/folder.cpp src/execute/emulate/error.cpp
   src/execute/emulate/fat_binary.cpp src/execute/emulate/limits.cpp)
 add_library(ptxopt_capture SHARED ${capture_sources})
 target_include_directories(ptxopt_capture PRIVATE ${PTXOPT_ROOMS})
+target_compile_definitions(ptxopt_capture PRIVATE INTERPOSED_FUNCTIONS="capture/functions.def")
 target_link_libraries(ptxopt_capture PRIVATE $<TARGET_FILE:ptxopt_tools> $<TARGET_FILE:ptxopt> antlr4_shared fmt::fmt
   nlohmann_json::nlohmann_json PkgConfig::libelf PkgConfig::xxhash PkgConfig::lz4 PkgConfig::zstd PkgConfig::minizip
   ${CMAKE_DL_LIBS})
 set_target_properties(ptxopt_capture PROPERTIES CXX_VISIBILITY_PRESET hidden
-  LINK_DEPENDS ${PROJECT_SOURCE_DIR}/src/execute/capture/exports.map)
+  LINK_DEPENDS ${PROJECT_SOURCE_DIR}/src/execute/interpose/exports.map)
 target_compile_options(ptxopt_capture PRIVATE $<$<CONFIG:Release>:-O1>)
 target_link_options(ptxopt_capture PRIVATE LINKER:--exclude-libs,ALL
-  LINKER:--version-script=${PROJECT_SOURCE_DIR}/src/execute/capture/exports.map)
+  LINKER:--version-script=${PROJECT_SOURCE_DIR}/src/execute/interpose/exports.map)
 add_dependencies(ptxopt_capture ptxopt_tools ptxopt)
 ptxopt_warnings(ptxopt_capture)
 

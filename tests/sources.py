@@ -91,6 +91,8 @@ FOREIGN = {
     "src/commands/tool/main.cpp": "main()",
     "src/commands/tool/ptxas_main.cpp": "main()",
     "src/execute/capture/interpose": "functions of CUDA",
+    "src/execute/interpose/entries.cpp": "functions of CUDA",
+    "src/execute/jit/interpose": "functions of CUDA",
     "src/execute/emulate/driver/": "functions of CUDA",
     "src/execute/emulate/runtime/": "functions of CUDA",
 }

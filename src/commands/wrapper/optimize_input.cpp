@@ -43,6 +43,7 @@ OptimizedInput optimizeIt(std::string_view text, const Options& options, const g
   out.made = std::move(guarded.guard.output);
   out.reportJson = std::move(result.reportJson);
   out.dumps = std::move(result.dumps);
+  out.outcomes = std::move(result.outcomes);
   return out;
 }
 

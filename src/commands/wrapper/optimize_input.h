@@ -40,6 +40,7 @@ struct OptimizedInput {
   std::vector<std::string> notes;    // for who asked for more words
   std::string dumps;                 // of functions before passes, as asked for
   std::string reportJson;
+  std::vector<FunctionOutcome> outcomes;   // if Options::outcomes
   std::optional<ptxas::PtxasOutput> made;  // what ptxas made of this text, where the guard had it assembled
 };
 

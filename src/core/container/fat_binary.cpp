@@ -9,45 +9,14 @@
 #include <algorithm>
 #include <cstring>
 
+#include "container/fat_layout.h"
+
 namespace ptxopt::container {
 namespace {
 
-constexpr uint64_t kIsLz4 = 0x2000, kIsZstd = 0x8000;
 constexpr uint64_t kMostUnpacked = uint64_t{1} << 32;
 constexpr uint64_t kMostTimes = 1 << 16;  // that an entry grows by: zstd's best is less than that
-constexpr uint16_t kKindPtx = 1, kKindElf = 2;
 constexpr std::size_t kAlignment = 8;
-
-struct ContainerHeader {
-  uint32_t magic;
-  uint16_t version, headerBytes;
-  uint64_t bytes;  // of the entries
-};
-
-struct EntryHeader {
-  uint16_t kind, version;
-  uint32_t headerBytes;
-  uint64_t bytes;  // to the next entry
-  uint32_t packedBytes, unknown;
-  uint16_t minor, major;
-  uint32_t architecture, nameOffset, nameBytes;
-  uint64_t flags, zero, unpackedBytes;
-};
-static_assert(sizeof(ContainerHeader) == 16 && sizeof(EntryHeader) == 64);
-
-Broken broken(std::string_view what, uint64_t at = 0) { return {fmt::format("the fat binary: {}", what), at}; }
-
-template <class Header>
-Header read(std::string_view bytes) {
-  Header h;
-  std::memcpy(&h, &bytes.front(), sizeof h);
-  return h;
-}
-
-FatEntry::Kind kindOf(uint16_t kind) {
-  using enum FatEntry::Kind;
-  return kind == kKindPtx ? Ptx : kind == kKindElf ? MachineCode : Other;
-}
 
 OrBroken<std::string> unpackedBytes(const FatEntry& entry) {
   std::string text;
@@ -101,39 +70,6 @@ std::string packedByZstd(const std::string& body) {
 }
 
 }  // namespace
-
-bool FatEntry::isPacked() const { return (flags & (kIsLz4 | kIsZstd)) != 0; }
-
-OrBroken<uint64_t> fatSize(std::string_view beginning) {
-  if (beginning.size() < sizeof(ContainerHeader)) return broken("it is cut short");
-  const auto h = read<ContainerHeader>(beginning);
-  if (h.magic != kFatMagic) return broken("it does not begin as one");
-  if (h.headerBytes < sizeof h) return broken("its header is too short");
-  if (h.bytes > UINT64_MAX - h.headerBytes) return broken("its size makes no sense");
-  return h.headerBytes + h.bytes;
-}
-
-OrBroken<std::vector<FatEntry>> fatEntries(std::string_view bytes) {
-  const auto size = fatSize(bytes);
-  if (const auto* wrong = std::get_if<Broken>(&size)) return *wrong;
-  if (std::get<uint64_t>(size) > bytes.size())
-    return broken(fmt::format("it has {} bytes, and says that it has {}", bytes.size(), std::get<uint64_t>(size)));
-  bytes = bytes.substr(0, std::get<uint64_t>(size));
-  std::vector<FatEntry> entries;
-  for (uint64_t at = read<ContainerHeader>(bytes).headerBytes; at < bytes.size();) {
-    const std::string_view rest = bytes.substr(at);
-    if (rest.size() < sizeof(EntryHeader)) return broken("an entry is cut short", at);
-    const auto h = read<EntryHeader>(rest);
-    if (h.headerBytes < sizeof h || h.headerBytes > rest.size() || h.bytes > rest.size() - h.headerBytes)
-      return broken("an entry is longer than the whole", at);
-    const uint64_t stored = h.packedBytes != 0 ? h.packedBytes : h.bytes;
-    if (stored > h.bytes) return broken("an entry is longer than its place", at);
-    entries.push_back({kindOf(h.kind), h.architecture, rest.substr(0, h.headerBytes + h.bytes),
-                       rest.substr(h.headerBytes, stored), h.flags, h.unpackedBytes});
-    at += h.headerBytes + h.bytes;
-  }
-  return entries;
-}
 
 OrBroken<std::string> contentsOf(const FatEntry& entry) {
   auto result = unpackedBytes(entry);

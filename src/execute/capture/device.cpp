@@ -1,13 +1,13 @@
 #include "capture/device.h"
 
-#include "capture/real.h"
+#include "interpose/real.h"
 
 namespace ptxopt::capture {
 namespace {
 
 template <typename F>
 F* driver(const char* name) {
-  return reinterpret_cast<F*>(driverFunction(name));
+  return reinterpret_cast<F*>(interpose::driverFunction(name));
 }
 
 // Other threads may capture streams: what this one does meanwhile is not to end that.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "capture/real.h"
+#include "interpose/real.h"
 
 namespace ptxopt::capture {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 // Calls a function of the driver by its name: false where there is none, or it fails.
 template <typename... Arguments>
 bool succeeds(const char* name, Arguments... arguments) {
-  auto* const f = reinterpret_cast<int (*)(Arguments...)>(driverFunction(name));
+  auto* const f = reinterpret_cast<int (*)(Arguments...)>(interpose::driverFunction(name));
   return f != nullptr && f(arguments...) == 0;
 }
 

@@ -3,22 +3,15 @@
 #pragma once
 
 #include "capture/capture.h"
-#include "capture/real.h"
+#include "interpose/real.h"
 
-// Of these names, seen by programs.
-#define CAPTURED extern "C" __attribute__((visibility("default"), used)) int
-#define REAL(name) real(Id::name, name)
+#define CAPTURED INTERPOSED
 
 #pragma GCC diagnostic ignored "-Wmissing-declarations"
 
 namespace ptxopt::capture {
 
-constexpr int kNotSupported = 801;  // of a function that the driver does not have
-
-// Calls the driver's function where it has one.
-template <typename F, typename... Arguments>
-int call(F* function, Arguments... arguments) {
-  return function != nullptr ? function(arguments...) : kNotSupported;
-}
+using interpose::call;
+using interpose::driverFunction;
 
 }  // namespace ptxopt::capture

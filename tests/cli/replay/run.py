@@ -223,7 +223,7 @@ class Replay(command_tests.CommandTests):
         for stub in stubs[:1]:
             real = ctypes.CDLL(str(stub))
             used = re.findall(r'^GPU_CALL\w*\(\w+, "(\w+)"', (ROOT / "src/execute/gpu/calls.def").read_text(), re.M)
-            used += re.findall(r"^CAPTURE_FUNCTION\((\w+)\)", (ROOT / "src/execute/capture/functions.def").read_text(), re.M)
+            used += re.findall(r"^INTERPOSED_FUNCTION\((\w+)\)", (ROOT / "src/execute/capture/functions.def").read_text(), re.M)
             used += re.findall(r'driver<.*>\("(\w+)"\)', (ROOT / "src/execute/capture/device.cpp").read_text())
             self.check(len(used) > 60 and all(hasattr(real, name) for name in used), "not NVIDIA's:", [n for n in used if not hasattr(real, n)])
             self.ends(2, ["replay", "--gpu", "r.zip"], "the CUDA driver has no device: cuInit", driver=stub)

@@ -24,6 +24,7 @@ constexpr Subcommand kSubcommands[] = {
     {"baseline", "write what ptxas makes of kernels into a file, to compare with later", baselineCommand},
     {"extract", "write the PTX and the machine code of programs and libraries as files, and put them back",
      extractCommand},
+    {"jit", "run a program with its PTX optimized before the CUDA driver compiles it", jitCommand, true},
     {"as", "be ptxas, with the PTX optimized in between; so is ptxopt under the names ptxas and ptxopt-ptxas",
      asCommand, true},
     {"nvcc", "be nvcc, with the PTX optimized before ptxas", nvccCommand, true},

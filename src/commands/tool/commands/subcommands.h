@@ -43,6 +43,7 @@ int baselineCommand(int argc, char** argv);
 int extractCommand(int argc, char** argv);
 int tuneCommand(int argc, char** argv);
 int timeCommand(int argc, char** argv);
+int jitCommand(int argc, char** argv);
 int asCommand(int argc, char** argv);
 int nvccCommand(int argc, char** argv);
 int doctorCommand(int argc, char** argv);

@@ -1,4 +1,4 @@
-#include "capture/real.h"
+#include "interpose/real.h"
 
 #include <dlfcn.h>
 
@@ -8,11 +8,11 @@
 #include <string>
 
 extern "C" {
-#define CAPTURE_FUNCTION(name) void name();
-#include "capture/functions.def"
+#define INTERPOSED_FUNCTION(name) void name();
+#include INTERPOSED_FUNCTIONS
 }
 
-namespace ptxopt::capture {
+namespace ptxopt::interpose {
 namespace {
 
 using Dlsym = void* (*)(void*, const char*) noexcept;  // what may throw would not be called in place of ours
@@ -23,8 +23,8 @@ struct Row {
   std::atomic<void*> real;
 };
 Row rows[] = {
-#define CAPTURE_FUNCTION(name) {#name, name, {nullptr}},
-#include "capture/functions.def"
+#define INTERPOSED_FUNCTION(name) {#name, name, {nullptr}},
+#include INTERPOSED_FUNCTIONS
 };
 
 // glibc's: ours hides it.
@@ -37,9 +37,24 @@ Dlsym realDlsym() {
   return found;
 }
 
+// The driver: the one that the program has loaded, wherever it lies, or else the one that the dynamic linker finds.
+std::atomic<void*> loaded;
+
 void* library() {
-  static void* const handle = dlopen("libcuda.so.1", RTLD_NOW);
-  return handle;
+  if (void* const known = loaded; known != nullptr) return known;
+  void* const found = dlopen("libcuda.so.1", RTLD_NOW);
+  void* none = nullptr;
+  loaded.compare_exchange_strong(none, found);
+  return loaded;
+}
+
+// `function` is one of the driver's that the program asked for by dlsym().
+void noteLibraryOf(void* function) {
+  Dl_info info;
+  if (loaded != nullptr || dladdr(function, &info) == 0 || info.dli_fname == nullptr) return;
+  void* const found = dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD);
+  void* none = nullptr;
+  loaded.compare_exchange_strong(none, found);
 }
 
 Row* rowNamed(const char* name) {
@@ -59,7 +74,10 @@ void* oursInsteadOf(void* handle, const char* name) {
   void* const found = realDlsym()(handle, name);
   if (found == nullptr) return nullptr;
   void* none = nullptr;
-  if (found != wrapperOf(*row)) row->real.compare_exchange_strong(none, found);
+  if (found != wrapperOf(*row)) {
+    noteLibraryOf(found);
+    row->real.compare_exchange_strong(none, found);
+  }
   return wrapperOf(*row);
 }
 
@@ -101,19 +119,19 @@ void* exchanged(const char* name, void* found, bool isPerThread) {
   return found;
 }
 
-}  // namespace ptxopt::capture
+}  // namespace ptxopt::interpose
 
 // Who asks for RTLD_NEXT means what comes after itself: glibc finds out who that is by where the call returns to, so its function
 // has to take the place of ours, whatever else is optimized.
 #ifdef __clang__
-#define CAPTURE_OPTIMIZED
-#define CAPTURE_TAKES_OUR_PLACE [[clang::musttail]]
+#define INTERPOSE_OPTIMIZED
+#define INTERPOSE_TAKES_OUR_PLACE [[clang::musttail]]
 #else
-#define CAPTURE_OPTIMIZED __attribute__((optimize("O2")))
-#define CAPTURE_TAKES_OUR_PLACE
+#define INTERPOSE_OPTIMIZED __attribute__((optimize("O2")))
+#define INTERPOSE_TAKES_OUR_PLACE
 #endif
-extern "C" __attribute__((visibility("default"))) CAPTURE_OPTIMIZED void* dlsym(
+extern "C" __attribute__((visibility("default"))) INTERPOSE_OPTIMIZED void* dlsym(
     void* __restrict handle, const char* __restrict name) noexcept {
-  if (void* const function = ptxopt::capture::oursInsteadOf(handle, name); function != nullptr) return function;
-  CAPTURE_TAKES_OUR_PLACE return ptxopt::capture::realDlsym()(handle, name);
+  if (void* const function = ptxopt::interpose::oursInsteadOf(handle, name); function != nullptr) return function;
+  INTERPOSE_TAKES_OUR_PLACE return ptxopt::interpose::realDlsym()(handle, name);
 }

@@ -1,0 +1,19 @@
+# The library to preload that has PTX optimized before the driver gets it. It is loaded into every process that a program starts:
+# it has nothing of ptxopt in it but what finds PTX, and the C++ runtime is inside, so that it meets no other.
+file(GLOB jit_sources CONFIGURE_DEPENDS src/execute/jit/*.cpp src/execute/interpose/*.cpp)
+add_library(ptxopt_jit SHARED ${jit_sources} src/core/container/fat_layout.cpp)
+target_include_directories(ptxopt_jit PRIVATE ${PTXOPT_ROOMS})
+target_include_directories(ptxopt_jit PRIVATE ${xxhash_INCLUDE_DIRS})
+target_compile_definitions(ptxopt_jit PRIVATE INTERPOSED_FUNCTIONS="jit/functions.def")
+target_link_libraries(ptxopt_jit PRIVATE ${CMAKE_DL_LIBS})
+set_target_properties(ptxopt_jit PROPERTIES CXX_VISIBILITY_PRESET hidden
+  LINK_DEPENDS ${PROJECT_SOURCE_DIR}/src/execute/interpose/exports.map)
+target_compile_options(ptxopt_jit PRIVATE $<$<CONFIG:Release>:-O1> -ffunction-sections -fdata-sections)
+target_link_options(ptxopt_jit PRIVATE LINKER:--exclude-libs,ALL LINKER:--gc-sections LINKER:--as-needed
+  LINKER:--version-script=${PROJECT_SOURCE_DIR}/src/execute/interpose/exports.map)
+if(PTXOPT_STATIC_RUNTIME AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+  target_link_options(ptxopt_jit PRIVATE -static-libstdc++ -static-libgcc)
+endif()
+ptxopt_warnings(ptxopt_jit)
+
+install(TARGETS ptxopt_jit LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/ptxopt COMPONENT tool)

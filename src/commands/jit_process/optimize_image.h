@@ -1,0 +1,47 @@
+// What a program hands to the driver, optimized: a PTX text, or the PTX of a fat binary that the driver would compile.
+//
+// The answer is kept in the user's cache by all that it depends on, also that nothing came of it. Where it takes longer than the program
+// waits, that is kept meanwhile: the next run, whose wait would be as long, does not wait, and what is made here is there for the one
+// after. A text is optimized for the device, unless its own target is one that only this device has (sm_90a).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wrapper/optimize_input.h"
+
+namespace ptxopt::jit_process {
+
+struct ImageRequest {
+  bool isFatBinary = false;
+  std::vector<unsigned> devices;  // the architectures that may run it; none: not known
+  bool isLinked = false;          // an input of the linker
+  unsigned mostRegisters = 0;     // 0: not said
+  double budget = 0;              // how many seconds are waited for the answer
+};
+
+struct ImageAnswer {
+  bool isOptimized = false;
+  std::string image;  // of isOptimized
+  unsigned kernels = 0, changed = 0;
+  bool isFromCache = false;
+  std::string why;  // not optimized, or what was kept, in a line
+};
+
+// What the cache knows.
+struct KnownAnswer {
+  std::string key;
+  std::optional<ImageAnswer> answer;
+  bool isLate = false;  // an earlier run waited as long as this one would, in vain
+};
+// `settings`: all else that the answer depends on.
+KnownAnswer findAnswer(std::string_view image, const ImageRequest& request, const wrapper::WrapperOptions& options,
+                       const std::string& settings);
+
+// Makes the answer, and keeps it under that key.
+ImageAnswer optimizeImage(std::string_view image, const ImageRequest& request,
+                          const wrapper::WrapperOptions& options, const std::string& key);
+
+}  // namespace ptxopt::jit_process

@@ -1,0 +1,223 @@
+// ptxopt jit PROGRAM ARGUMENTS...: a program whose PTX is optimized before the driver compiles it. The program runs as it is, with a
+// library before the driver (src/execute/jit), which has this tool optimize (src/commands/jit_process).
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <CLI/CLI.hpp>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "emulate/program_file.h"
+#include "jit/protocol.h"
+#include "jit_process/answer_module.h"
+#include "support/environment.h"
+#include "support/temporary_folder.h"
+#include "tool/commands/jit_table.h"
+#include "tool/commands/subcommands.h"
+#include "tool/files.h"
+#include "tool/options/cache_key.h"
+#include "tool/options/config.h"
+#include "tool/options/guard_options.h"
+#include "tool/options/optimizer_options.h"
+#include "tool/options/parse_arguments.h"
+#include "tool/options/wrapper_options.h"
+#include "tool/revision.h"
+#include "tool/terminal/messages.h"
+#include "wrapper/child.h"
+
+namespace ptxopt::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kOptions = "PTXOPT_OPTIONS";
+constexpr double kMostBudget = 86400;
+
+struct JitLine {
+  double budget = jit::kUsualBudget;
+  std::string profile, log;
+  bool table = false, verbose = false;
+  std::vector<std::string> optimizer;  // words as of $PTXOPT_OPTIONS
+  std::vector<std::string> command;
+};
+
+// Everything from PROGRAM on is the program's.
+bool readJitLine(int argc, char** argv, JitLine& line, int& exitCode) {
+  CLI::App app(
+      "ptxopt jit [OPTIONS] PROGRAM ARGUMENTS...\n"
+      "Runs a program and optimizes the PTX that it hands to the CUDA driver, before the driver compiles it: of\n"
+      "NVRTC, of any JIT, and of fat binaries without machine code for the device. Nothing is built again. What\n"
+      "cannot be optimized in time, or is refused by the driver, is loaded as it is. A result is kept for the "
+      "next\n"
+      "run. Programs that the program starts are treated alike.\n"
+      "\n"
+      "Exit codes: 2 usage, or the program cannot be run. Others are those of the program.",
+      "ptxopt jit");
+  app.get_formatter()->column_width(34);
+  app.footer(
+      "Examples:\n"
+      "  ptxopt jit ./app --size 64\n"
+      "  ptxopt jit --table --budget 10 python train.py\n"
+      "  ptxopt jit --skip-pass lsr --guard=off ./app\n"
+      "Options that say how to optimize are those of $PTXOPT_OPTIONS, which counts where there are none here: the "
+      "passes, the knobs and the guard, as of ptxopt as.");
+  app.add_option("--budget", line.budget,
+                 "wait so long for each module; what takes longer is loaded as it is, and kept for a later run; 0 "
+                 "optimizes nothing")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.0, kMostBudget))
+      ->capture_default_str();
+  app.add_option("--profile-use", line.profile, "what launches were seen to have")->type_name("FILE");
+  app.add_flag("--table", line.table, "at the end, a line for each module on standard error");
+  app.add_option("--log", line.log, "append a line of JSON for each module")->type_name("FILE");
+  app.add_flag("-v,--verbose", line.verbose, "a line for each module on standard error, when it is loaded");
+  const std::vector<CLI::Option*> own = app.get_options([](CLI::Option*) { return true; });
+  Options options;
+  OptimizerOptions optimizer(options);
+  optimizer.addPasses(app, "Optimizing");
+  optimizer.addKnobs(app);
+  GuardLine guard;
+  addGuardOptions(app, guard);
+  app.add_option("PROGRAM", line.command, "the program and its arguments");
+  std::vector<std::string> words;
+  int i = 1;
+  for (; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--") {
+      ++i;
+      break;
+    }
+    if (!word.starts_with('-')) break;
+    const std::string name = word.substr(0, word.find('='));
+    // parseArguments adds --color.
+    const CLI::Option* const option = app.get_option_no_throw(name);
+    const bool isOwn = option == nullptr || std::ranges::find(own, option) != own.end();
+    const auto take = [&](const std::string& taken) {
+      words.push_back(taken);
+      if (!isOwn || (option == nullptr && word.starts_with("-O"))) line.optimizer.push_back(taken);
+    };
+    take(word);
+    const bool hasValue = option != nullptr ? option->get_expected_min() > 0 : word == "--color";
+    if (hasValue && name == word && i + 1 < argc) take(argv[++i]);
+  }
+  const auto check = [&] {
+    line.command.assign(argv + i, argv + argc);
+    if (line.command.empty()) throw CLI::ValidationError("PROGRAM is required");
+  };
+  return parseArguments(app, words, exitCode, check);
+}
+
+std::string quoted(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) {
+    out += out.empty() ? "'" : " '";
+    for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    out += '\'';
+  }
+  return out;
+}
+
+// Beside the tool in a build, under lib where it is installed. Empty where it is not, with what to do.
+std::string libraryToPreload(const fs::path& self, std::string& missing) {
+  std::error_code error;
+  const fs::path beside = self.parent_path();
+  for (const fs::path& folder : {beside, beside / fs::path(PTXOPT_EMULATION_FOLDER).parent_path()})
+    if (fs::exists(folder / "libptxopt_jit.so", error))
+      return fs::canonical(folder / "libptxopt_jit.so", error).string();
+  missing = "libptxopt_jit.so, which is to be loaded into the program, is not there; ";
+  missing += fs::exists(beside / "CMakeCache.txt", error)
+                 ? fmt::format("build it: cmake --build '{}' --target ptxopt_jit", beside.string())
+                 : std::string("it is installed beside libptxopt_capture.so");
+  return {};
+}
+
+// What the answers depend on besides the options: this program, and how it was told to optimize.
+std::string settingsOfAnswers() {
+  struct stat self {};
+  std::string out = fmt::format("{}\n{}\n", versionText(), settingsDigest());
+  if (::stat("/proc/self/exe", &self) == 0)
+    out += fmt::format("{} {}.{}\n", self.st_size, self.st_mtim.tv_sec, self.st_mtim.tv_nsec);
+  return out;
+}
+
+// The process that the library asks (protocol.h).
+int answerLibrary(int argc, char** argv) {
+  const Config& config = userConfig();
+  wrapper::WrapperOptions options = readWrapperOptions();
+  if (!config.mistakes.empty() && options.mistake.empty()) options.mistake = config.mistakes.front();
+  if (const std::string profile = environmentValue(jit::kProfileVariable); !profile.empty()) {
+    FileText text;
+    std::string error;
+    if (!readFile(profile, text, error) && options.mistake.empty()) options.mistake = error;
+    options.optimizer.profile = std::string_view(text);
+    options.optimizer.profileName = profile;
+  }
+  return jit_process::answerModule(std::span(argv + 2, static_cast<std::size_t>(argc - 2)), options,
+                                   settingsOfAnswers());
+}
+
+// Says why the line makes no sense; empty: it does.
+std::string prepareEnvironment(JitLine& line) {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  if (error) return "/proc/self/exe: " + error.message();
+  std::string missing;
+  const std::string library = libraryToPreload(self, missing);
+  if (library.empty()) return missing;
+  if (library.find_first_of(" :") != std::string::npos)
+    return fmt::format("'{}': a library to preload cannot have a blank or a colon in its path", library);
+  if (const Config& config = userConfig(); !config.mistakes.empty()) return config.mistakes.front();
+  if (!line.optimizer.empty()) setenv(kOptions, quoted(line.optimizer).c_str(), 1);
+  if (const std::string mistake = readWrapperOptions().mistake; !mistake.empty()) return mistake;
+  for (std::string* const file : {&line.profile, &line.log}) {
+    if (file->empty()) continue;
+    *file = fs::absolute(*file, error).string();
+    if (error) return fmt::format("'{}': {}", *file, error.message());
+  }
+  if (!line.profile.empty()) {
+    FileText ignored;
+    if (std::string why; !readFile(line.profile, ignored, why)) return why;
+    setenv(jit::kProfileVariable, line.profile.c_str(), 1);
+  }
+  if (line.verbose) setenv(jit::kVerboseVariable, "1", 1);
+  setenv(jit::kToolVariable, self.c_str(), 1);
+  setenv(jit::kBudgetVariable, fmt::format("{}", line.budget).c_str(), 1);
+  const std::string before = environmentValue("LD_PRELOAD");
+  setenv("LD_PRELOAD", (before.empty() ? library : library + ':' + before).c_str(), 1);
+  return {};
+}
+
+}  // namespace
+
+int jitCommand(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == jit::kModuleWord) return answerLibrary(argc, argv);
+  JitLine line;
+  int exitCode = 0;
+  if (!readJitLine(argc, argv, line, exitCode)) return exitCode;
+  const std::string program = emulate::findProgram(line.command.front());
+  if (program.empty()) return fail(Status::Usage, fmt::format("'{}' is not a program", line.command.front()));
+  if (const std::string why = prepareEnvironment(line); !why.empty()) return fail(Status::Usage, why);
+  line.command.front() = program;
+  if (!line.log.empty()) {
+    setenv(jit::kLogVariable, line.log.c_str(), 1);
+    if (const std::string why = whyNotAppendable(line.log); !why.empty()) return fail(Status::Usage, why);
+  }
+  if (!line.table) return fail(Status::Usage, program + ": " + wrapper::become(line.command));
+
+  wrapper::Child child;
+  {
+    const TemporaryFolder temporary;
+    if (!temporary.isValid()) return fail(Status::Usage, temporary.error());
+    const std::string log = line.log.empty() ? temporary.file("modules") : line.log;
+    setenv(jit::kLogVariable, log.c_str(), 1);
+    std::error_code none;
+    const std::uintmax_t size = fs::exists(log, none) ? fs::file_size(log, none) : 0;
+    child = wrapper::runChild(line.command);
+    if (!child.error.empty()) return fail(Status::Usage, fmt::format("'{}': {}", program, child.error));
+    printAsked(jitTable(log, size));
+  }
+  wrapper::endLike(child);
+}
+
+}  // namespace ptxopt::tool

@@ -1,0 +1,42 @@
+// The options that a program gives to the driver with an image (CUjit_option), of which some are places for what the driver says.
+//
+// What was optimized is tried on a copy of them, whose buffers are copies, too. If the driver takes it, the program's get what the copies
+// have then; otherwise they are untouched, and the original is loaded with them.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ptxopt::jit {
+
+class JitOptions {
+ public:
+  JitOptions(unsigned count, int* options, void** values);
+  JitOptions(const JitOptions&) = delete;
+  JitOptions& operator=(const JitOptions&) = delete;
+
+  void** values() { return given_ == nullptr ? given_ : values_.data(); }
+  void giveToProgram() const;
+  // What the program's buffers have, by their places among the values.
+  std::map<unsigned, std::string> logs() const;
+
+  // Code for a debugger, or not to be optimized: the program wants what it wrote.
+  bool wantsPlainCode() const;
+  unsigned mostRegisters() const;  // 0: not said
+
+ private:
+  // A buffer of the program, by its place among the values.
+  struct Buffer {
+    unsigned place;
+    std::string bytes;
+  };
+
+  unsigned count_;
+  const int* options_;
+  void** given_;
+  std::vector<void*> values_;
+  std::vector<Buffer> buffers_;
+};
+
+}  // namespace ptxopt::jit

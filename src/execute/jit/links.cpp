@@ -1,0 +1,118 @@
+#include "jit/links.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "jit/jit_options.h"
+
+namespace ptxopt::jit {
+namespace {
+
+JitOptions optionsOf(Links::Before& before) {
+  return {static_cast<unsigned>(before.options.size()), before.options.data(), before.values.data()};
+}
+
+}  // namespace
+
+Links& Links::get() {
+  static auto* const links = new Links;  // never ended: programs call in until the very end
+  return *links;
+}
+
+Links::Before Links::before(unsigned count, int* options, void** values) {
+  if (options == nullptr || values == nullptr) return {};
+  return {{options, options + count}, {values, values + count}, JitOptions(count, options, values).logs()};
+}
+
+void Links::created(void* handle, Before before, int* options, void** values) {
+  const std::lock_guard guard(mutex_);
+  Link& link = links_[handle] = {};
+  link.current = handle;
+  link.before = std::move(before);
+  link.options = options;
+  link.values = values;
+}
+
+// A linker is used by one thread at a time, and its entry stays where it is until it is destroyed.
+Links::Link* Links::find(void* handle) {
+  const std::lock_guard guard(mutex_);
+  const auto found = links_.find(handle);
+  return found != links_.end() ? &found->second : nullptr;
+}
+
+void* Links::current(void* handle) {
+  const Link* const link = find(handle);
+  return link != nullptr ? link->current : handle;
+}
+
+bool Links::wantsPlainCode(void* handle) {
+  Link* const link = find(handle);
+  // One that was made in a way that is not followed may have any options.
+  return link == nullptr || optionsOf(link->before).wantsPlainCode();
+}
+
+unsigned Links::mostRegisters(void* handle) {
+  Link* const link = find(handle);
+  return link == nullptr ? 0 : optionsOf(link->before).mostRegisters();
+}
+
+bool Links::startAgain(Link& link, const LinkCalls& calls, int& result) {
+  const Before& before = link.before;
+  for (const auto& [place, bytes] : before.logs) std::memcpy(before.values[place], bytes.data(), bytes.size());
+  std::copy(before.values.begin(), before.values.end(), link.values);
+  void* made = nullptr;
+  if (calls.create(static_cast<unsigned>(before.options.size()), link.options, link.values, &made) != 0)
+    return false;
+  link.replaced.push_back(link.current);
+  link.current = made;
+  link.hasOptimized = false;
+  result = 0;
+  for (const AddOriginal& add : link.inputs) result = add(made);
+  return true;
+}
+
+int Links::add(void* handle, const AddOriginal& addOriginal, const AddOriginal& addOptimized,
+               const LinkCalls& calls, int& refusal) {
+  Link* const link = find(handle);
+  if (link == nullptr) return addOriginal(handle);
+  if (addOptimized) {
+    const int result = addOptimized(link->current);
+    if (result == 0) {
+      link->hasOptimized = true;
+      link->inputs.push_back(addOriginal);
+      return result;
+    }
+    refusal = result;
+    link->inputs.push_back(addOriginal);
+    int again = result;
+    if (startAgain(*link, calls, again)) return again;
+    return addOriginal(link->current);
+  }
+  const int result = addOriginal(link->current);
+  link->inputs.push_back(addOriginal);
+  return result;
+}
+
+int Links::complete(void* handle, const std::function<int(void*)>& call, const LinkCalls& calls) {
+  Link* const link = find(handle);
+  if (link == nullptr) return call(handle);
+  const int result = call(link->current);
+  int again = 0;
+  if (result == 0 || !link->hasOptimized || !startAgain(*link, calls, again)) return result;
+  return call(link->current);
+}
+
+int Links::destroy(void* handle, const LinkCalls& calls) {
+  Link link;
+  {
+    const std::lock_guard guard(mutex_);
+    const auto found = links_.find(handle);
+    if (found == links_.end()) return calls.destroy(handle);
+    link = std::move(found->second);
+    links_.erase(found);
+  }
+  for (void* const old : link.replaced) calls.destroy(old);
+  return calls.destroy(link.current);
+}
+
+}  // namespace ptxopt::jit

@@ -1,0 +1,96 @@
+#include "jit/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <array>
+#include <cstdio>
+
+#include "jit/settings.h"
+#include "support/descriptor.h"
+
+namespace ptxopt::jit {
+namespace {
+
+// By which a module is known: of its bytes.
+std::string digestOf(std::string_view bytes) {
+  std::array<char, 17> digits{};
+  std::snprintf(digits.data(), digits.size(), "%016llx",
+                static_cast<unsigned long long>(XXH3_64bits(bytes.data(), bytes.size())));
+  return digits.data();
+}
+
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\')
+      (out += '\\') += c;
+    else if (static_cast<unsigned char>(c) < ' ')
+      out += ' ';
+    else
+      out += c;
+  }
+  return out + '"';
+}
+
+std::string seconds(double value) {
+  std::array<char, 32> digits{};
+  std::snprintf(digits.data(), digits.size(), "%.4f", value);
+  return digits.data();
+}
+
+const char* kindOf(const Image& image) {
+  switch (image.kind) {
+    case Image::Kind::Ptx: return "ptx";
+    case Image::Kind::FatBinary: return "fat binary";
+    case Image::Kind::Other: break;
+  }
+  return "other";
+}
+
+}  // namespace
+
+void note(const char* call, const Image& image, const Answer& answer, bool isUsed, int refusal) {
+  const Settings& settings = Settings::get();
+  if (settings.log.empty() && !settings.isVerbose) return;
+  const int before = errno;
+  const std::string module = image.kind == Image::Kind::Other ? "" : digestOf(image.bytes);
+  std::string why = image.kind == Image::Kind::Other ? image.why : answer.why;
+  if (refusal != 0) {
+    why = "the driver refuses the optimized text (error " + std::to_string(refusal) + ")" +
+          (why.empty() ? "" : "; " + why);
+  }
+  const auto number = [](auto value) { return std::to_string(value); };
+  if (!settings.log.empty()) {
+    std::string line = "{\"process\":" + number(::getpid()) + ",\"call\":" + quoted(call) +
+                       ",\"kind\":" + quoted(kindOf(image)) + ",\"module\":" + quoted(module) +
+                       ",\"bytes\":" + number(image.bytes.size()) + ",\"kernels\":" + number(answer.kernels) +
+                       ",\"changed\":" + number(answer.changed) +
+                       ",\"used\":" + quoted(isUsed ? "optimized" : "original") +
+                       ",\"from_cache\":" + (answer.isFromCache ? "true" : "false") +
+                       ",\"seconds\":" + seconds(answer.seconds) + ",\"why\":" + quoted(why) + "}\n";
+    const Descriptor file(::open(settings.log.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
+    if (file.isOpen() && ::write(file.get(), line.data(), line.size()) < 0) why += "";
+  }
+  if (settings.isVerbose) {
+    std::string line = "ptxopt jit: " + std::string(call) + ": ";
+    if (image.kind == Image::Kind::Other) {
+      line += "left as it is: " + why;
+    } else {
+      line += std::string(kindOf(image)) + " " + module + ": ";
+      line +=
+          isUsed ? number(answer.changed) + " of " + number(answer.kernels) + " kernels changed" : "left as it is";
+      line += (answer.isFromCache ? ", from the cache, " : ", ") + seconds(answer.seconds) + " s";
+      if (!why.empty()) line += ": " + why;
+    }
+    line += '\n';
+    if (::write(STDERR_FILENO, line.data(), line.size()) < 0) why += "";
+  }
+  errno = before;
+}
+
+}  // namespace ptxopt::jit

@@ -1,0 +1,236 @@
+#include "jit/optimizer.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "jit/protocol.h"
+#include "jit/settings.h"
+#include "support/descriptor.h"
+
+namespace ptxopt::jit {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kMostAnswer = 64 * 1024;
+
+// Above those that the other process gets them as.
+Descriptor high(int descriptor) {
+  constexpr int kFirst = 16;
+  const Descriptor low(descriptor);
+  return Descriptor(descriptor < 0 ? -1 : ::fcntl(descriptor, F_DUPFD_CLOEXEC, kFirst));
+}
+
+bool writeAll(int to, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(to, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return true;
+}
+
+std::vector<char*> pointersTo(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// Ours, but for what makes the dynamic linker load libraries into the other process.
+std::vector<char*> environmentOf() {
+  std::vector<char*> out;
+  for (char* const* at = environ; at != nullptr && *at != nullptr; ++at) {
+    const std::string_view entry = *at;
+    if (!entry.starts_with("LD_PRELOAD=") && !entry.starts_with("LD_AUDIT=")) out.push_back(*at);
+  }
+  out.push_back(nullptr);
+  return out;
+}
+
+struct Start {
+  const char* program;
+  char* const* arguments;
+  char* const* environment;
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  int error = 0;
+};
+
+// In a child with our memory, while we wait.
+int startAndEnd(void* data) {
+  auto& s = *static_cast<Start*>(data);
+  pid_t ignored;
+  s.error = ::posix_spawn(&ignored, s.program, &s.actions, &s.attributes, s.arguments, s.environment);
+  ::_exit(0);
+}
+
+// Starts it as nobody's child. An errno, or 0.
+int startDetached(Start& s) {
+  constexpr std::size_t kStack = 256 * 1024;
+  void* const stack =
+      ::mmap(nullptr, kStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  if (stack == MAP_FAILED) return errno;
+  // No handler of the program runs in a child that has its memory.
+  sigset_t all, before;
+  sigfillset(&all);
+  ::pthread_sigmask(SIG_BLOCK, &all, &before);
+  // No signal tells of its end (the low byte of the flags), and only __WCLONE waits for it.
+  const pid_t child =
+      ::clone(startAndEnd, static_cast<char*>(stack) + kStack, CLONE_VM | CLONE_VFORK, static_cast<void*>(&s));
+  const int error = child < 0 ? errno : 0;
+  while (child > 0 && ::waitpid(child, nullptr, __WCLONE) < 0 && errno == EINTR) {
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  ::munmap(stack, kStack);
+  return error != 0 ? error : s.error;
+}
+
+int start(std::vector<std::string> words, int image, int result, int answer) {
+  Start s{};
+  const std::vector<char*> arguments = pointersTo(words), environment = environmentOf();
+  s.program = arguments.front();
+  s.arguments = arguments.data();
+  s.environment = environment.data();
+  posix_spawn_file_actions_init(&s.actions);
+  posix_spawnattr_init(&s.attributes);
+  for (const int stream : {0, 1, 2}) posix_spawn_file_actions_addopen(&s.actions, stream, "/dev/null", O_RDWR, 0);
+  posix_spawn_file_actions_adddup2(&s.actions, image, kImage);
+  posix_spawn_file_actions_adddup2(&s.actions, result, kResult);
+  posix_spawn_file_actions_adddup2(&s.actions, answer, kAnswer);
+  posix_spawn_file_actions_addclosefrom_np(&s.actions, kAnswer + 1);
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_setsigmask(&s.attributes, &none);
+  posix_spawnattr_setsigdefault(&s.attributes, &all);
+  // A session of its own: what a terminal sends to the program is not for it.
+  posix_spawnattr_setflags(&s.attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
+  const int error = startDetached(s);
+  posix_spawn_file_actions_destroy(&s.actions);
+  posix_spawnattr_destroy(&s.attributes);
+  return error;
+}
+
+// All until the other end is closed. False where the time is over first.
+bool readUntil(int from, Clock::time_point end, std::string& said) {
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
+    if (left <= 0) return false;
+    pollfd waited{from, POLLIN, 0};
+    constexpr long kMost = 1000;
+    const int ready = ::poll(&waited, 1, static_cast<int>(std::min<long>(left, kMost)));
+    if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
+    if (ready < 0) return true;
+    char buffer[4096];
+    const ssize_t n = ::read(from, buffer, sizeof buffer);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0 || said.size() > kMostAnswer) return true;
+    said.append(buffer, static_cast<std::size_t>(n));
+  }
+}
+
+std::string nextLine(std::string_view& text) {
+  const std::size_t end = text.find('\n');
+  if (end == std::string_view::npos) return {};
+  std::string line(text.substr(0, end));
+  text.remove_prefix(end + 1);
+  return line;
+}
+
+std::string contentsOf(int file) {
+  struct stat status {};
+  if (::fstat(file, &status) != 0 || status.st_size <= 0) return {};
+  std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
+  for (std::size_t at = 0; at < bytes.size();) {
+    const ssize_t n = ::pread(file, bytes.data() + at, bytes.size() - at, static_cast<off_t>(at));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return {};
+    at += static_cast<std::size_t>(n);
+  }
+  return bytes;
+}
+
+std::vector<std::string> wordsOf(const Request& r, const Settings& settings) {
+  const auto word = [](const char* key, const std::string& value) { return std::string(key) + '=' + value; };
+  std::string devices;
+  for (const unsigned d : r.devices) devices += (devices.empty() ? "" : ",") + std::to_string(d);
+  return {settings.tool,
+          "jit",
+          kModuleWord,
+          word(kKind, r.image.kind == Image::Kind::FatBinary ? "fat" : "ptx"),
+          word(kArchitectures, devices),
+          word(kIsLinked, r.isLinked ? "1" : "0"),
+          word(kMostRegisters, std::to_string(r.mostRegisters)),
+          word(kBudgetSeconds, std::to_string(settings.budget))};
+}
+
+Answer ask(const Request& request, Clock::time_point begin) {
+  Answer answer;
+  const auto refuse = [&](std::string why) {
+    answer.isOptimized = false;
+    answer.why = std::move(why);
+    return answer;
+  };
+  const Settings& settings = Settings::get();
+  if (settings.tool.empty()) return refuse("there is no ptxopt beside the library; PTXOPT_JIT_TOOL names it");
+  const Descriptor image = high(::memfd_create("ptxopt-image", MFD_CLOEXEC));
+  const Descriptor result = high(::memfd_create("ptxopt-result", MFD_CLOEXEC));
+  int ends[2] = {-1, -1};
+  if (::pipe2(ends, O_CLOEXEC) != 0) return refuse(std::strerror(errno));
+  const Descriptor answers(ends[0]);
+  Descriptor other = high(ends[1]);
+  if (image.get() < 0 || result.get() < 0 || other.get() < 0 || !writeAll(image.get(), request.image.bytes))
+    return refuse(std::strerror(errno));
+  const int error = start(wordsOf(request, settings), image.get(), result.get(), other.get());
+  other.close();
+  if (error != 0) return refuse(settings.tool + ": " + std::strerror(error));
+  std::string said;
+  const auto budget =
+      std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(std::min(settings.budget, 1e6)));
+  if (!readUntil(answers.get(), begin + budget, said)) return refuse("it took longer than the budget");
+  std::string_view rest = said;
+  const std::string verdict = nextLine(rest), counts = nextLine(rest);
+  unsigned isFromCache = 0;
+  if (std::sscanf(counts.c_str(), "%u %u %u", &answer.kernels, &answer.changed, &isFromCache) != 3)
+    return refuse("the optimizer ended without an answer");
+  answer.isFromCache = isFromCache != 0;
+  answer.why = nextLine(rest);
+  if (verdict != kOptimized) return answer;
+  answer.image = contentsOf(result.get());
+  if (answer.image.empty()) return refuse("the optimizer made nothing");
+  answer.isOptimized = true;
+  return answer;
+}
+
+}  // namespace
+
+Answer optimized(const Request& request) {
+  const auto begin = Clock::now();
+  Answer answer;
+  if (Settings::get().budget <= 0)
+    answer.why = "the budget is zero";
+  else
+    answer = ask(request, begin);
+  answer.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  return answer;
+}
+
+}  // namespace ptxopt::jit

@@ -1,0 +1,2 @@
+// A program that loads nothing.
+int main() { return 0; }
