@@ -1,21 +1,7 @@
 #include "report/sources.h"
 
-#include <charconv>
-
 namespace ptxopt::report {
 namespace {
-
-// `.file 1 "a.cu", 1700000000, 512`; blanks and comments as they come.
-std::optional<std::pair<uint32_t, std::string>> readFileDirective(std::string_view text) {
-  if (!text.starts_with(".file")) return std::nullopt;
-  const std::size_t digit = text.find_first_of("0123456789"), quote = text.find('"');
-  if (digit == std::string_view::npos || quote == std::string_view::npos || digit > quote) return std::nullopt;
-  uint32_t number = 0;
-  if (std::from_chars(text.data() + digit, text.data() + quote, number).ec != std::errc()) return std::nullopt;
-  const std::size_t end = text.find('"', quote + 1);
-  if (end == std::string_view::npos) return std::nullopt;
-  return std::pair(number, std::string(text.substr(quote + 1, end - quote - 1)));
-}
 
 // Where each line of a text begins and how long it is.
 std::vector<std::string_view> splitLines(std::string_view text) {
@@ -32,8 +18,7 @@ std::vector<std::string_view> splitLines(std::string_view text) {
 }  // namespace
 
 Sources::Sources(const Module& module) {
-  for (const Item& item : module.items)
-    if (const auto file = readFileDirective(module.text(item.source))) files_.insert(*file);
+  for (const auto& [number, name] : sourceFiles(module)) files_.emplace(number, name);
 }
 
 int Sources::number(const Loc& loc) {

@@ -1,6 +1,7 @@
 #include "ir/module.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "ir/access_forms.h"
 #include "ir/spaced_opcodes.h"
@@ -113,6 +114,21 @@ SourcePosition locate(std::string_view source, std::size_t offset) {
   position.lineText = source.substr(start, end - start);
   if (position.lineText.ends_with('\r')) position.lineText.remove_suffix(1);
   return position;
+}
+
+std::map<uint32_t, std::string_view> sourceFiles(const Module& module) {
+  std::map<uint32_t, std::string_view> names;
+  for (const Item& item : module.items) {
+    const std::string_view text = module.text(item.source);
+    if (item.kind != ItemKind::Directive || !text.starts_with(".file")) continue;
+    const std::size_t digit = text.find_first_of("0123456789"), open = text.find('"');
+    if (digit == text.npos || open == text.npos || digit > open) continue;
+    uint32_t number = 0;
+    const std::size_t close = text.find('"', open + 1);
+    if (std::from_chars(text.data() + digit, text.data() + open, number).ec == std::errc() && close != text.npos)
+      names.emplace(number, text.substr(open + 1, close - open - 1));
+  }
+  return names;
 }
 
 }  // namespace ptxopt

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <deque>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -119,5 +120,8 @@ struct SourcePosition {
   std::string_view lineText;
 };
 SourcePosition locate(std::string_view source, std::size_t offset);
+
+// The names that `.file` gives to numbers: `.file 1 "kernel.cu"`.
+std::map<uint32_t, std::string_view> sourceFiles(const Module& module);
 
 }  // namespace ptxopt

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -217,7 +218,44 @@ void Capture::end(RecordedLaunch& launch) {
   writer_->write(recorded_, launch);
 }
 
+bool Capture::mayBeProfiled(const Launch& l) {
+  if (settings_.profile.empty() || isCapturing(l.stream)) return false;
+  const std::lock_guard guard(lock_);
+  const KnownKernel* const kernel = modules.kernel(l.function);
+  if (kernel == nullptr) return decline("a kernel that was not looked up by its name"), false;
+  if (!settings_.wants(kernel->name)) return false;
+  kernel->ptx->parse(architecture());
+  if (kernel->ptx->module != nullptr) return true;
+  decline(fmt::format("{} without PTX: {}", kernel->name, kernel->ptx->refusal));
+  return false;
+}
+
+int Capture::profiled(const Launch& l, const std::function<int()>& launch) {
+  using Clock = std::chrono::steady_clock;
+  if (!mayBeProfiled(l)) return launch();
+  const std::lock_guard one(timing_);
+  waitForDevice();
+  const auto begin = Clock::now();
+  const int result = launch();
+  const bool isDone = result == 0 && waitForDevice();
+  const double microseconds = std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
+  if (!isDone) return result;
+  const std::lock_guard guard(lock_);
+  const KnownKernel* const kernel = modules.kernel(l.function);
+  if (kernel == nullptr) return result;
+  const auto isMemory = [&](uint64_t address) {
+    const auto after = memory.upper_bound(address);
+    return after != memory.begin() && address - std::prev(after)->first < std::prev(after)->second.size;
+  };
+  if (const std::string why = profiler_.add(*kernel, l, microseconds, isMemory); !why.empty()) decline(why);
+  return result;
+}
+
 int Capture::launched(const Launch& l, const std::function<int()>& launch) {
+  return recorded(l, [&] { return profiled(l, launch); });
+}
+
+int Capture::recorded(const Launch& l, const std::function<int()>& launch) {
   if (!mayBeWanted(l)) return launch();
   const std::lock_guard one(recording_);
   RecordedLaunch recorded;
@@ -238,6 +276,10 @@ int Capture::launched(const Launch& l, const std::function<int()>& launch) {
 
 void Capture::finish() {
   const std::lock_guard guard(lock_);
+  if (!settings_.profile.empty()) {
+    const std::string why = profiler_.isEmpty() ? "no launch was profiled" : profiler_.write(settings_.profile);
+    say(why.empty() ? fmt::format("the profile is in {}", settings_.profile) : why);
+  }
   if (writer_ != nullptr) {
     try {
       record::packFolder(folder_, settings_.file);
@@ -247,10 +289,11 @@ void Capture::finish() {
       say(e.what());
     }
     writer_ = nullptr;
-  } else if (matched_ != 0 || !declined_.empty()) {
+  } else if (settings_.most != 0 && (matched_ != 0 || !declined_.empty())) {
     say("no launch was recorded");
   }
-  for (const auto& [why, count] : declined_) say(fmt::format("{} not recorded: {}", count, why));
+  const char* const what = writer_ == nullptr && settings_.most == 0 ? "profiled" : "recorded";
+  for (const auto& [why, count] : declined_) say(fmt::format("{} not {}: {}", count, what, why));
   declined_.clear();
 }
 

@@ -20,6 +20,7 @@
 
 #include "capture/graphs.h"
 #include "capture/modules.h"
+#include "capture/profiler.h"
 #include "capture/settings.h"
 #include "record/folder.h"
 
@@ -71,6 +72,11 @@ class Capture {
   int launchNodes(std::vector<GraphNode>& nodes, Switches& switches, void* stream,
                   const std::function<int()>& launch);
   bool isWanted(const Launch& l);
+  // Records it if it is wanted.
+  int recorded(const Launch& l, const std::function<int()>& launch);
+  // Adds it to the profile if it is wanted.
+  int profiled(const Launch& l, const std::function<int()>& launch);
+  bool mayBeProfiled(const Launch& l);
   void decline(const std::string& why) { ++declined_[why]; }
   void end(record::RecordedLaunch& launch);
   void makeFolder();
@@ -78,10 +84,12 @@ class Capture {
   std::mutex lock_;       // of what is known
   std::mutex recording_;  // one launch at a time
   std::mutex launching_;  // one graph at a time
+  std::mutex timing_;     // one launch at a time
   Settings settings_;
   std::string folder_;
   std::unique_ptr<record::FolderWriter> writer_;
   uint64_t matched_ = 0, recorded_ = 0;
+  Profiler profiler_;
   std::map<std::string, uint64_t> declined_;  // why, and how often
 };
 

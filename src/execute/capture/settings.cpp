@@ -68,6 +68,8 @@ Settings Settings::fromEnvironment() {
   }
 #include "capture/variables.def"
   s.file = withProcess(s.file);
+  s.profile = withProcess(s.profile);
+  if (!s.profile.empty() && std::getenv("PTXOPT_CAPTURE") == nullptr) s.most = 0;
   warnOfUnknown();
   return s;
 }

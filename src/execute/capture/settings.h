@@ -9,7 +9,7 @@ namespace ptxopt::capture {
 enum class Memory : unsigned char { Reached, All };
 
 struct Settings {
-  std::string file, kernel;
+  std::string file, kernel, profile;
   uint64_t skip = 0, most = 0, mostMiB = 0;
   Memory memory = Memory::Reached;
 

@@ -1,7 +1,9 @@
 #include "emulate/launch.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <bit>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -12,6 +14,7 @@
 #include "exec/heap.h"
 #include "exec/observer.h"
 #include "exec/texture.h"
+#include "support/atomic_file.h"
 #include "support/demangle.h"
 #include "support/log.h"
 
@@ -113,6 +116,25 @@ void Launcher::profile(const Kernel& kernel, exec::LaunchConfig& config) {
     return std::atexit([] { log::writeLines(log::Level::Asked, log::kEmulate, self->profile_.table()); }) == 0;
   }();
   need(isSaid, Code::Unknown, "the profile cannot be said at the end");
+}
+
+// Written when the program ends, and as often before that it costs nothing: it may be killed.
+void Launcher::profileFacts(const Kernel& kernel, exec::LaunchConfig& config) {
+  LoadedVersion& version = kernel.module->running();
+  profiler_.launch(*version.machine, kernel.name, config,
+                   [&](exec::LaunchConfig& profiled) { run(version, kernel, profiled, nullptr); });
+  if (std::has_single_bit(profiler_.launches())) writeProfileFacts();
+  static const bool isWritten = [this] {
+    static const Launcher* const self = this;  // there until the very end
+    return std::atexit([] { self->writeProfileFacts(); }) == 0;
+  }();
+  need(isWritten, Code::Unknown, "the profile cannot be written at the end");
+}
+
+void Launcher::writeProfileFacts() const {
+  const std::string path = fmt::format("{}/{}.json", settings_.profileFolder, getpid());
+  if (!writeWhole(path, profile::write(profiler_.file())))
+    log::writeLines(log::Level::Error, log::kEmulate, fmt::format("ptxopt emulate: cannot write '{}'\n", path));
 }
 
 void Launcher::runBoth(const Kernel& kernel, exec::LaunchConfig& config, const LaunchShape& shape) {
@@ -218,6 +240,8 @@ void Launcher::launch(Kernel& kernel, const LaunchShape& asked, const std::vecto
       runBoth(kernel, config, shape);
     else if (settings_.profiles)
       profile(kernel, config);
+    else if (!settings_.profileFolder.empty())
+      profileFacts(kernel, config);
     else
       run(kernel.module->running(), kernel, config, nullptr);
     if (isRecorded) recorder_.end(machine);

@@ -10,6 +10,7 @@
 #include "emulate/loaded_module.h"
 #include "emulate/profile.h"
 #include "emulate/settings.h"
+#include "profiling/launch_profiler.h"
 #include "record/recorder.h"
 
 namespace ptxopt::emulate {
@@ -44,6 +45,8 @@ class Launcher {
 
   // Throws Failure. One that `hasHarmed` leaves the device unusable, as a fault of a kernel does.
   void launch(Kernel& kernel, const LaunchShape& shape, const std::vector<std::byte>& arguments, bool& hasHarmed);
+  // The module is about to go.
+  void forget(const LoadedModule& module) { profiler_.forget(*module.plain.module); }
   // Those that the launches see; by handle.
   Textures& textures() { return textures_; }
   Totals& totals() { return totals_; }
@@ -55,6 +58,8 @@ class Launcher {
   // Runs it once more beforehand, and puts memory back.
   void count(const Kernel& kernel, const exec::LaunchConfig& config, ThreadInstructions& instructions);
   void profile(const Kernel& kernel, exec::LaunchConfig& config);
+  void profileFacts(const Kernel& kernel, exec::LaunchConfig& config);
+  void writeProfileFacts() const;
   void runBoth(const Kernel& kernel, exec::LaunchConfig& config, const LaunchShape& shape);
   void report(const Kernel& kernel, const LaunchShape& shape, const std::string& what) const;
 
@@ -63,6 +68,7 @@ class Launcher {
   record::Recorder recorder_;
   Totals totals_;
   Profile profile_;
+  profiling::LaunchProfiler profiler_;
   Textures textures_;
   uint64_t workspace_ = 0;  // of cooperative launches
   uint64_t steps_ = 0;

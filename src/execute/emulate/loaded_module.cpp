@@ -46,6 +46,7 @@ std::unique_ptr<LoadedModule> loadModule(std::string text, unsigned number, Memo
   if (!settings.keep.empty()) loaded->couldNotKeep = !isKept(plain.fileName, plain.text);
   parseInto(plain);
   plain.machine = std::make_unique<exec::Machine>(*plain.module, memory.shared());
+  plain.machine->countsLoops = !settings.profileFolder.empty();
   if (!settings.optimizes) return loaded;
   std::string error;
   auto optimized = std::make_unique<LoadedVersion>();

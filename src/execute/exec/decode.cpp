@@ -2,8 +2,10 @@
 #include <algorithm>
 
 #include "analysis/dataflow/cfg.h"
+#include "analysis/dataflow/loops.h"
 #include "exec/align.h"
 #include "exec/decoder.h"
+#include "exec/machine.h"
 #include "exec/reconvergence.h"
 #include "exec/warp.h"
 
@@ -15,6 +17,11 @@ constexpr uint32_t kControlFlow =
 
 Step refreshSpecials(Warp& w, const Op& op, Mask) {
   w.refreshSpecials(op);
+  return Step::Next;
+}
+
+Step countEntry(Warp&, const Op& op, Mask) {
+  static_cast<std::atomic<uint64_t>*>(const_cast<void*>(op.data))->fetch_add(1, std::memory_order_relaxed);
   return Step::Next;
 }
 
@@ -31,14 +38,18 @@ Step throwUnsupported(Warp&, const Op& op, Mask) {
 }
 
 struct Decoder::Body {
-  Body(const Module& module, Routine& routine)
-      : r(routine),
+  Body(const Module& module, Routine& routine, std::deque<LoopCounter>* loopCounters)
+      : counters(loopCounters),
+        r(routine),
         f(*routine.function),
         cfg(completeCfg(module, f)),
         meeting(cfg),
         tables(f),
         start(cfg.size()),
-        join(cfg.size(), UINT32_MAX) {}
+        again(cfg.size()),
+        join(cfg.size(), UINT32_MAX) {
+    if (counters != nullptr) loops.emplace(cfg);
+  }
 
   BlockId blockOf(LabelId l) const { return cfg.blockOf(f.labels[l.value].place); }
   uint32_t end() const { return static_cast<uint32_t>(r.code.size()); }
@@ -60,19 +71,66 @@ struct Decoder::Body {
   void beginBlock(InstrId id) {
     const BlockId b = cfg.blockOf(id);
     if (b == current) return;
+    const BlockId before = current;
     current = b;
     start[b.value] = end();
-    if (!meeting.isMeetingPoint(b)) return;
-    join[b.value] = end();
+    LoopCounter* const counter = counterOf(b);
+    // Where control falls into the header from inside its loop, entries are counted elsewhere.
+    const bool isFallenIntoAgain = counter != nullptr && before.valid() && isInLoopOf(b, before);
+    if (isFallenIntoAgain)
+      entered.emplace_back(b, &counter->entries);
+    else if (counter != nullptr)
+      addCount(counter->entries, id);
+    again[b.value] = end();
+    if (meeting.isMeetingPoint(b)) {
+      join[b.value] = end();
+      Op op;
+      op.kind = OpKind::Join;
+      add(op, id);
+    }
+    if (counter != nullptr) addCount(counter->iterations, id);
+  }
+  void addCount(std::atomic<uint64_t>& counter, InstrId id) {
     Op op;
-    op.kind = OpKind::Join;
+    op.run = countEntry;
+    op.data = &counter;
+    op.prepares = true;
     add(op, id);
+  }
+  // Of the loop whose header it is.
+  LoopCounter* counterOf(BlockId b) {
+    if (!loops || !loops->of(b).valid()) return nullptr;
+    const Loop& loop = (*loops)[loops->of(b)];
+    if (loop.header != b || loop.irreducible) return nullptr;
+    LoopCounter& counter = counters->emplace_back();
+    counter.header = b;
+    return &counter;
+  }
+  bool isInLoopOf(BlockId header, BlockId b) const {
+    const LoopId l = loops->of(header);
+    return (*loops)[l].header == header && loops->contains(l, b);
+  }
+  // Where a branch from one block to another leads to.
+  uint32_t placeOf(BlockId from, BlockId to) const {
+    return loops && loops->of(to).valid() && isInLoopOf(to, from) ? again[to.value] : start[to.value];
+  }
+  // After the code: ways into loops.
+  void addEntries() {
+    for (const auto& [header, counter] : entered) {
+      start[header.value] = end();
+      addCount(*counter, cfg[header].first);
+      Op op;
+      op.kind = OpKind::Branch;
+      op.target = again[header.value];
+      add(op, cfg[header].first);
+    }
   }
   // Branches lead to ops from here on, and know where their lanes meet again.
   void resolveBranches() {
-    for (const auto& [op, block] : branches) r.code[op].target = start[block.value];
-    for (BranchTable* t : branchTables)
-      for (uint32_t& target : t->targets) target = start[target];
+    for (const auto& [op, block] : branches)
+      r.code[op].target = placeOf(cfg.blockOf(InstrId(r.code[op].instruction)), block);
+    for (const auto& [table, from] : branchTables)
+      for (uint32_t& target : table->targets) target = placeOf(from, BlockId(target));
     for (Op& op : r.code) {
       if (op.kind != OpKind::Branch && op.kind != OpKind::BranchIndexed) continue;
       const BlockId meet = meeting.of(cfg.blockOf(InstrId(op.instruction)));
@@ -80,16 +138,20 @@ struct Decoder::Body {
     }
   }
 
+  std::deque<LoopCounter>* counters;  // of loops that are to be counted
   Routine& r;
   const Function& f;
   const Cfg cfg;
+  std::optional<Loops> loops;
   const Reconvergence meeting;
   const LabelTables tables;
   BlockId current;
-  std::vector<uint32_t> start;                            // by block: the op it begins with
-  std::vector<uint32_t> join;                             // by block: the op at which lanes meet
-  std::vector<std::pair<std::size_t, BlockId>> branches;  // ops, and where they lead
-  std::vector<BranchTable*> branchTables;                 // of blocks
+  std::vector<uint32_t> start;                                      // by block: the op it begins with
+  std::vector<uint32_t> again;                                      // ... for branches from inside its loop
+  std::vector<uint32_t> join;                                       // by block: the op at which lanes meet
+  std::vector<std::pair<BlockId, std::atomic<uint64_t>*>> entered;  // loops whose entries are counted elsewhere
+  std::vector<std::pair<std::size_t, BlockId>> branches;            // ops, and where they lead
+  std::vector<std::pair<BranchTable*, BlockId>> branchTables;       // of blocks, and where they stand
 };
 
 void Decoder::run() {
@@ -103,7 +165,8 @@ void Decoder::run() {
 }
 
 void Decoder::decode(Routine& r) {
-  Body body(module_, r);
+  const bool counts = program_.machine_.countsLoops && &r == program_.routines_.front().get();
+  Body body(module_, r, counts ? &program_.loopCounters_ : nullptr);
   const Function& f = body.f;
   for (const InstrId id : f) {
     body.beginBlock(id);
@@ -118,6 +181,7 @@ void Decoder::decode(Routine& r) {
   Op end;
   end.kind = f.isEntry ? OpKind::Exit : OpKind::Return;
   body.add(end, f.last.valid() ? f.last : InstrId(0u));
+  body.addEntries();
   body.resolveBranches();
 }
 
@@ -171,7 +235,7 @@ Op Decoder::indexedBranch(Body& body, Binder& b, std::span<const Operand> entrie
     if (target.kind != OperandKind::Label) b.unsupported("a table with other things than labels");
     table.targets.push_back(body.blockOf(LabelId(target.payload)).value);
   }
-  body.branchTables.push_back(&b.data(std::move(table)));
+  body.branchTables.emplace_back(&b.data(std::move(table)), body.current);
   b.op_.kind = OpKind::BranchIndexed;
   b.handler(throwUnsupported);  // never run; finish() wants one
   b.finish();

@@ -36,6 +36,9 @@ class Launch {
   uint64_t steps() const { return steps_; }  // counted so far
   // Throws when the launch has run too many, or no block has ended for too long.
   void countSteps(uint64_t steps);
+  // Those that a warp has left when it ends, and which no limit looks at.
+  void noteSteps(uint64_t steps) { uncountedSteps_.fetch_add(steps, std::memory_order_relaxed); }
+  uint64_t uncountedSteps() const { return uncountedSteps_; }
   bool isLenient() const { return config_.isLenient; }
   // What a read outside of all allocations gives: what it has inside, then zeros. It is counted, and lives as long as this.
   std::byte* strayBytes(std::span<const std::byte> inside, unsigned bytes);
@@ -49,7 +52,7 @@ class Launch {
   const LaunchConfig& config_;
   std::vector<std::byte> parameters_;
   std::unique_ptr<Checks> checks_;
-  std::atomic<uint64_t> steps_ = 0;
+  std::atomic<uint64_t> steps_ = 0, uncountedSteps_ = 0;
   uint64_t idleLimit_;
   std::atomic<uint64_t> idleSteps_ = 0;  // since a block last ended
   std::atomic<uint64_t> warps_ = 0;      // that ended

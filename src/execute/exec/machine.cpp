@@ -150,6 +150,7 @@ void Machine::launch(std::string_view name, const LaunchConfig& config) {
     const Launch& launch;
     ~Count() {
       machine.lastSteps_ = launch.steps();
+      machine.lastAllSteps_ = launch.steps() + launch.uncountedSteps();
       machine.lastStrayReads_ = launch.strayReads();
     }
   } const count{*this, launch};

@@ -103,6 +103,8 @@ class Machine {
   void launch(std::string_view kernel, const LaunchConfig& config);
   // Warp instructions of the last launch, counted as LaunchConfig::stepLimit has it, whether or not it failed.
   uint64_t lastSteps() const { return lastSteps_; }
+  // All of them, also what the limit does not count.
+  uint64_t lastAllSteps() const { return lastAllSteps_; }
   // Its reads outside of all allocations, with LaunchConfig::isLenient: one for each thread and access.
   uint64_t lastStrayReads() const { return lastStrayReads_; }
 
@@ -121,6 +123,9 @@ class Machine {
   uint64_t placeVariable(const Variable& variable);
   // Textures and surfaces by handle; the handle of a .texref is its address.
   std::map<uint64_t, std::shared_ptr<TextureBinding>> textures;
+
+  // Kernels that are decoded from now on count how often their loops iterate.
+  bool countsLoops = false;
 
   // Where goes what kernels print; nowhere by default. Called by one thread at a time.
   std::function<void(std::string_view)> print;
@@ -144,7 +149,7 @@ class Machine {
   std::vector<uint32_t> calledFunctions_;  // by function
   std::vector<uint64_t> symbolAddress_;    // by SymbolId
   std::vector<Placed> variables_;
-  uint64_t lastSteps_ = 0, lastStrayReads_ = 0;
+  uint64_t lastSteps_ = 0, lastAllSteps_ = 0, lastStrayReads_ = 0;
   std::map<std::string, std::unique_ptr<Program>, std::less<>> programs_;
 };
 

@@ -7,6 +7,7 @@
 // kernels run whose unsupported parts are not executed.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -14,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/dataflow/cfg.h"
 #include "exec/error.h"
 #include "exec/memory.h"
 #include "exec/op.h"
@@ -82,6 +84,12 @@ struct KernelParameter {
   Placement place;         // in the parameter space
 };
 
+// How often control came to a loop of the kernel itself from outside, and to its beginning at all: once for each path of a warp.
+struct LoopCounter {
+  BlockId header;
+  std::atomic<uint64_t> entries = 0, iterations = 0;
+};
+
 class Program {
  public:
   // Decodes `kernel` and what it can reach. Throws ExecError when the kernel as a whole cannot be run.
@@ -103,6 +111,8 @@ class Program {
   uint32_t staticShared() const { return staticShared_; }  // where dynamic shared memory begins
   const std::vector<KernelParameter>& parameters() const { return parameters_; }
   uint32_t parameterBytes() const { return parameterBytes_; }
+  // Of loops with one entry, by Machine::countsLoops.
+  std::deque<LoopCounter>& loopCounters() const { return loopCounters_; }
   // The instructions that throw when a thread reaches them: offset in the source, and why.
   const std::vector<std::pair<uint32_t, std::string>>& unsupported() const { return unsupported_; }
 
@@ -125,6 +135,7 @@ class Program {
   std::vector<KernelParameter> parameters_;
   uint32_t parameterBytes_ = 0;
   std::vector<std::pair<uint32_t, std::string>> unsupported_;
+  mutable std::deque<LoopCounter> loopCounters_;
   // Where a variable of a function lies: by its address in a memory space, or in the function's stack frame.
   std::optional<uint64_t> variablePlace(const Function& function, uint32_t variable) const;
   std::optional<uint32_t> stackPlace(const Function& function, uint32_t variable) const;

@@ -35,7 +35,7 @@ Warp::Warp(Block& block, unsigned index) : block_(block), index_(index) {
   std::fill(stackBase, stackBase + kLanes, 0u);
 }
 
-Warp::~Warp() = default;
+Warp::~Warp() { block_.launch().noteSteps(steps_); }
 
 uint64_t Warp::value(const Arg& a, unsigned lane) const {
   switch (a.bytes) {

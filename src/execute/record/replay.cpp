@@ -79,7 +79,11 @@ Replayed replay(const Archive& archive, const RecordedLaunch& launch, const Modu
     if (number < config.environment.size()) config.environment[number] = value;
   config.jobs = options.jobs;
   config.limitSteps(options.stepLimit);
-  machine.launch(launch.kernel, config);
+  machine.countsLoops = options.launch != nullptr;
+  if (options.launch)
+    options.launch(machine, launch.kernel, config);
+  else
+    machine.launch(launch.kernel, config);
   for (std::size_t i = 0; i < places.size(); ++i)
     if (places[i] == &device->heapMemory || launch.memory[i].aliasOf != 0)
       std::memcpy(result.memory[i].data(), places[i]->data, places[i]->size);

@@ -4,10 +4,12 @@
 // or with what another text leaves.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "exec/machine.h"
 #include "ir/module.h"
 #include "record/archive.h"
 
@@ -16,6 +18,8 @@ namespace ptxopt::record {
 struct ReplayOptions {
   unsigned jobs = 1;  // sums of floating-point atomics depend on the order of blocks
   uint64_t stepLimit = UINT64_MAX;
+  // Runs it in place of Machine::launch; then loops are counted.
+  std::function<void(exec::Machine&, const std::string& kernel, exec::LaunchConfig&)> launch = {};
 };
 
 // What memory held when the launch had ended, in the order of RecordedLaunch::memory; and what was printed.

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <map>
 
 #include "analysis/dataflow/uninitialised.h"
 #include "ir/stored_numbers.h"
@@ -29,24 +27,6 @@ class Places {
   const Module& module_;
   std::size_t line_ = 1, lineStart_ = 0, at_ = 0;
 };
-
-// The names that `.file` gives to numbers: `.file 1 "kernel.cu"`.
-std::map<uint32_t, std::string_view> fileNames(const Module& module) {
-  std::map<uint32_t, std::string_view> names;
-  for (const Item& item : module.items) {
-    if (item.kind != ItemKind::Directive) continue;
-    std::string_view text = module.text(item.source);
-    if (!text.starts_with(".file")) continue;
-    text.remove_prefix(5);
-    text.remove_prefix(std::min(text.find_first_of("0123456789"), text.size()));
-    uint32_t number = 0;
-    if (std::from_chars(text.data(), text.data() + text.size(), number).ec != std::errc()) continue;
-    const std::size_t open = text.find('"'),
-                      close = open == std::string_view::npos ? open : text.find('"', open + 1);
-    if (close != std::string_view::npos) names[number] = text.substr(open + 1, close - open - 1);
-  }
-  return names;
-}
 
 }  // namespace
 
@@ -110,7 +90,7 @@ std::vector<UninitialisedRegister> findUninitialised(const Module& module, const
 void remarkUninitialised(const Module& module, const std::vector<std::vector<UninitialisedRegister>>& registers,
                          std::vector<Remark>& remarks) {
   if (std::all_of(registers.begin(), registers.end(), [](const auto& r) { return r.empty(); })) return;
-  const auto files = fileNames(module);
+  const auto files = sourceFiles(module);
   Places places(module);
   for (const auto& ofFunction : registers) {
     for (const UninitialisedRegister& r : ofFunction) {
@@ -139,7 +119,7 @@ void remarkLoops(const Module& module, const std::vector<FunctionReport>& report
           if (!group.declined.empty()) found.push_back({&pass, &loop, &group, group.sourceBegin});
       }
   std::ranges::stable_sort(found, {}, &Found::place);
-  const auto files = fileNames(module);
+  const auto files = sourceFiles(module);
   Places places(module);
   const auto addresses = [](const LoopReport::Group& group) {
     return fmt::format("{} {} address{}", group.uses, group.space, group.uses == 1 ? "" : "es");

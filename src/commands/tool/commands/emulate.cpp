@@ -17,6 +17,7 @@
 #include "record/recorder.h"
 #include "support/temporary_folder.h"
 #include "target/target.h"
+#include "tool/commands/profile_file.h"
 #include "tool/commands/subcommands.h"
 #include "tool/files.h"
 #include "tool/options/architecture_option.h"
@@ -36,7 +37,7 @@ constexpr uint64_t kMostMiB = 1u << 20;  // what can be mapped without having it
 
 struct EmulateLine {
   Settings settings;
-  std::string architecture, record;
+  std::string architecture, record, profile;
   uint64_t memoryMiB = 16384, heapMiB = 8;
   bool allowsFailures = false;
   std::vector<std::string> command;
@@ -107,6 +108,14 @@ bool readEmulateLine(int argc, char** argv, EmulateLine& line, int& exitCode) {
          "at the end, a line for each kernel: the instructions of its threads, and how many a second of a core; "
          "each launch runs twice")
       ->excludes("--compare");
+  app.add_option(
+         "--profile-facts", line.profile,
+         "write what the launches had, for --profile-use: sizes, values of parameters, memory that overlaps, "
+         "iterations of loops")
+      ->type_name("FILE")
+      ->excludes("--optimize")
+      ->excludes("--compare")
+      ->excludes("--profile");
   app.add_flag("-v,--verbose", s.verbose, "a line for each launch, and for each call that fails");
   app.add_option("PROGRAM", line.command, "the program and its arguments");
   std::vector<std::string> words;
@@ -217,6 +226,14 @@ int emulateCommand(int argc, char** argv) {
     fs::create_directory(settings.recordFolder, error);
     if (error) return fail(Status::Usage, fmt::format("'{}': {}", settings.recordFolder, error.message()));
   }
+  if (!line.profile.empty()) {
+    std::string why = whyOneFile({{"program", program}}, {{"profile", line.profile}});
+    if (why.empty()) why = whyNotWritten(line.profile);
+    if (!why.empty()) return fail(Status::Usage, why);
+    settings.profileFolder = temporary.file("profile");
+    fs::create_directory(settings.profileFolder, error);
+    if (error) return fail(Status::Usage, fmt::format("'{}': {}", settings.profileFolder, error.message()));
+  }
   settings.parent = getpid();
   const char* const before = std::getenv("LD_LIBRARY_PATH");
   setenv("LD_LIBRARY_PATH", (before != nullptr && *before != '\0' ? folder + ':' + before : folder).c_str(), 1);
@@ -235,6 +252,14 @@ int emulateCommand(int argc, char** argv) {
     } catch (const record::RecordError& e) {
       return fail(Status::Usage, e.what());
     }
+  }
+  if (!line.profile.empty()) {
+    profile::File profile;
+    std::string why;
+    if (!mergeFolder(settings.profileFolder, profile, why) || !writeProfile(line.profile, profile, why))
+      return fail(Status::Usage, why);
+    if (profile.kernels.empty())
+      printAsked(fmt::format("ptxopt emulate: '{}' has no kernels: none was launched\n", line.profile));
   }
   if (WIFEXITED(child.status)) {
     const int code = WEXITSTATUS(child.status);

@@ -1,4 +1,4 @@
-// ptxopt record info|cut|diff|facts|pack: launches that were recorded (record/record.h).
+// ptxopt record info|cut|diff|facts|profile|pack: launches that were recorded (record/record.h).
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -6,10 +6,14 @@
 #include <algorithm>
 #include <optional>
 
+#include "exec/error.h"
+#include "profiling/launch_profiler.h"
 #include "record/archive.h"
 #include "record/folder.h"
+#include "record/replay.h"
 #include "support/demangle.h"
 #include "tool/commands/launch_list.h"
+#include "tool/commands/profile_file.h"
 #include "tool/commands/record_facts.h"
 #include "tool/commands/subcommands.h"
 #include "tool/files.h"
@@ -37,12 +41,15 @@ bool readRecordLine(int argc, char** argv, RecordLine& line, int& exitCode) {
       "ptxopt record cut FILE -o FILE [--launch LIST] [--kernel NAME]\n"
       "ptxopt record diff FILE FILE\n"
       "ptxopt record facts FILE -o FILE.json [--launch LIST] [--kernel NAME]\n"
+      "ptxopt record profile FILE -o FILE [--launch LIST] [--kernel NAME]\n"
       "ptxopt record pack FOLDER -o FILE\n"
       "Launches that ptxopt emulate --record, ptxopt run --record or libptxopt_capture.so wrote down: shows them, "
       "runs\n"
       "them again (as ptxopt replay, whose --help lists the options), keeps some, compares two records, "
       "writes\n"
-      "what held in all of them as facts for --facts, or makes a record of what a program that was killed had "
+      "what held in all of them as facts for --facts, runs them again and writes what they had as a profile for "
+      "--profile-use,\n"
+      "or makes a record of what a program that was killed had "
       "written.\n"
       "\n"
       "Exit codes: 0 ok, 1 a comparison differs or a kernel fails, 2 usage, or a file cannot be read or written.",
@@ -53,22 +60,23 @@ bool readRecordLine(int argc, char** argv, RecordLine& line, int& exitCode) {
       "  ptxopt emulate --record r.zip ./app && ptxopt record info r.zip\n"
       "  ptxopt record cut r.zip -o one.zip --launch 17\n"
       "  ptxopt record diff r.zip other.zip");
-  app.add_option("ACTION", line.action, "info, replay (which comes first), cut, diff, facts or pack")
+  app.add_option("ACTION", line.action, "info, replay (which comes first), cut, diff, facts, profile or pack")
       ->required()
-      ->check(CLI::IsMember({"info", "cut", "diff", "facts", "pack"}));
+      ->check(CLI::IsMember({"info", "cut", "diff", "facts", "profile", "pack"}));
   app.add_option("FILE", line.file, "the record; pack: the folder")->required();
   app.add_option("OTHER", line.other, "diff: the other one");
   line.chosen.addTo(app);
   app.add_option("-o,--output", line.output,
-                 "cut, pack: the new record; facts: the file of facts, - is standard output")
+                 "cut, pack: the new record; facts, profile: their file, - is standard output")
       ->type_name("FILE");
   const auto check = [&] {
     if ((line.action == "diff") != !line.other.empty())
       throw CLI::ValidationError(line.action == "diff" ? "diff takes two records"
                                                        : line.action + " takes one record");
-    const bool writes = line.action == "cut" || line.action == "facts" || line.action == "pack";
+    const bool writes =
+        line.action == "cut" || line.action == "facts" || line.action == "profile" || line.action == "pack";
     if (writes != !line.output.empty())
-      throw CLI::ValidationError(writes ? line.action + " needs -o" : "-o is for cut, facts and pack");
+      throw CLI::ValidationError(writes ? line.action + " needs -o" : "-o is for cut, facts, profile and pack");
   };
   return parseArguments(app, std::vector<std::string>(argv + 1, argv + argc), exitCode, check);
 }
@@ -133,6 +141,37 @@ int facts(const RecordLine& line) {
   return writeFiles({{line.output, text}}, error) ? 0 : fail(Status::Usage, error);
 }
 
+// Each is run in the interpreter; what fails there is left out.
+int profileOf(const RecordLine& line) {
+  std::string error = whyOneFile({{"record", line.file}}, {{"output", line.output}});
+  if (error.empty()) error = whyNotWritten(line.output);
+  if (!error.empty()) return fail(Status::Usage, error);
+  const Archive archive(line.file, line.chosen.memory.bytes());
+  const std::vector<bool> wanted = line.chosen.chosen(archive.record());
+  std::map<uint64_t, RecordedText> modules;
+  profiling::LaunchProfiler profiler;
+  uint64_t failed = 0;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (!wanted[i]) continue;
+    const RecordedLaunch& launch = archive.record().launches[i];
+    auto module = modules.find(launch.module);
+    if (module == modules.end())
+      module = modules.emplace(launch.module, recordedText(archive, launch.module)).first;
+    record::ReplayOptions options;
+    options.launch = [&](exec::Machine& machine, const std::string& kernel, exec::LaunchConfig& config) {
+      profiler.launch(machine, kernel, config, [&](exec::LaunchConfig& c) { machine.launch(kernel, c); });
+    };
+    try {
+      record::replay(archive, launch, *module->second.module, options);
+    } catch (const exec::ExecError& e) {
+      ++failed;
+      printError(fmt::format("{:>6}  {}: {}: {}\n", i + 1, launchTitle(launch), exec::name(e.kind), e.message));
+    }
+  }
+  if (!writeProfile(line.output, profiler.file(), error)) return fail(Status::Usage, error);
+  return failed != 0 ? static_cast<int>(Status::CheckFailed) : 0;
+}
+
 // What two launches differ in; empty where they are the same.
 std::string launchDifference(const RecordedLaunch& a, const RecordedLaunch& b) {
   if (a.kernel != b.kernel) return fmt::format("{} and {}", readableName(a.kernel), readableName(b.kernel));
@@ -182,6 +221,7 @@ int recordCommand(int argc, char** argv) {
     if (line.action == "cut") return cut(line);
     if (line.action == "diff") return diff(line);
     if (line.action == "facts") return facts(line);
+    if (line.action == "profile") return profileOf(line);
     record::packFolder(line.file, line.output);
     return 0;
   } catch (const RecordError& e) {

@@ -48,23 +48,6 @@ struct KernelSeen {
   std::vector<ScalarType> types;
 };
 
-struct LoadedText {
-  std::string text;
-  std::unique_ptr<Module> module;
-  std::unique_ptr<exec::Machine> machine;
-};
-
-LoadedText load(const record::Archive& archive, const record::RecordedModule& recorded) {
-  LoadedText loaded;
-  loaded.text = archive.content(recorded.text);
-  auto parsed = text::parse(loaded.text, recorded.name);
-  if (const auto* wrong = std::get_if<text::ParseError>(&parsed))
-    throw RecordError(text::render(*wrong, recorded.name));
-  loaded.module = std::move(std::get<0>(parsed));
-  loaded.machine = std::make_unique<exec::Machine>(*loaded.module);
-  return loaded;
-}
-
 bool isAddress(const RecordedLaunch& launch, uint64_t value) {
   return std::ranges::any_of(launch.memory, [&](const record::RecordedMemory& m) {
     return value >= m.address && value - m.address <= m.size;
@@ -120,14 +103,32 @@ Json factsOf(const std::string& kernel, const KernelSeen& seen) {
 
 }  // namespace
 
+RecordedText recordedText(const record::Archive& archive, uint64_t module) {
+  const record::RecordedModule& recorded = archive.record().modules[module];
+  RecordedText read;
+  read.text = std::make_unique<std::string>(archive.content(recorded.text));
+  auto parsed = text::parse(*read.text, recorded.name);
+  if (const auto* wrong = std::get_if<text::ParseError>(&parsed))
+    throw RecordError(text::render(*wrong, recorded.name));
+  read.module = std::move(std::get<0>(parsed));
+  return read;
+}
+
 std::string factsOfLaunches(const record::Archive& archive, const std::vector<bool>& wanted) {
-  std::map<uint64_t, LoadedText> modules;
+  struct Loaded {
+    RecordedText text;
+    std::unique_ptr<exec::Machine> machine;
+  };
+  std::map<uint64_t, Loaded> modules;
   std::map<std::string, KernelSeen> kernels;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (!wanted[i]) continue;
     const RecordedLaunch& launch = archive.record().launches[i];
     const auto [module, isNew] = modules.try_emplace(launch.module);
-    if (isNew) module->second = load(archive, archive.record().modules[launch.module]);
+    if (isNew) {
+      module->second.text = recordedText(archive, launch.module);
+      module->second.machine = std::make_unique<exec::Machine>(*module->second.text.module);
+    }
     try {
       const exec::Program& program = module->second.machine->kernel(launch.kernel);
       std::vector<ScalarType> types;

@@ -11,10 +11,12 @@
 #include "exec/machine.h"
 #include "exec/profile.h"
 #include "exec/trace.h"
+#include "profiling/launch_profiler.h"
 #include "record/archive.h"
 #include "record/recorder.h"
 #include "support/temporary_folder.h"
 #include "text/parse.h"
+#include "tool/commands/profile_file.h"
 #include "tool/commands/run_line.h"
 #include "tool/commands/run_list.h"
 #include "tool/commands/run_memory.h"
@@ -128,6 +130,7 @@ void checkFiles(const RunLine& line, const RunMemory& memory) {
     files.push_back(dump.file);
   }
   files.push_back(line.profileFile);
+  files.push_back(line.profileFacts);
   files.push_back(line.traceFile);
   std::sort(files.begin(), files.end());
   const auto twice = std::adjacent_find(files.begin(), files.end(),
@@ -151,6 +154,7 @@ class Run {
         trace_(module, line.traceLanes, [this](std::string_view text) { traced(text); }) {
     machine_.print = [](std::string_view text) { printResult(text); };
     if (line.checkUninitialised) machine_.memory().trackWrites();
+    machine_.countsLoops = !line.profileFacts.empty();
   }
 
   int operator()() {
@@ -159,6 +163,8 @@ class Run {
       launches = prepare(line_, machine_, memory_);
       checkFiles(line_, memory_);
       if (!line_.recordFile.empty()) record::needWritable(line_.recordFile);
+      if (const std::string why = line_.profileFacts.empty() ? "" : whyNotWritten(line_.profileFacts); !why.empty())
+        throw RunError(why);
     } catch (const RunError& e) {
       return fail(Status::Usage, e.what());
     } catch (const record::RecordError& e) {
@@ -177,7 +183,11 @@ class Run {
       for (Prepared& p : launches) {
         if (!watching.empty()) p.config.observer = &observers;
         const bool isRecorded = recorder.begin(module_, p.kernel, p.config, machine_);
-        machine_.launch(p.kernel, p.config);
+        const auto launch = [&](exec::LaunchConfig& config) { machine_.launch(p.kernel, config); };
+        if (line_.profileFacts.empty())
+          launch(p.config);
+        else
+          profiler_.launch(machine_, p.kernel, p.config, launch);
         if (isRecorded) recorder.end(machine_);
       }
     } catch (const record::RecordError& e) {
@@ -224,6 +234,8 @@ class Run {
     if (!line_.traceFile.empty()) files.push_back({line_.traceFile, traceText_});
     std::string error;
     if (!writeFiles(files, error)) return fail(Status::Usage, error);
+    if (!line_.profileFacts.empty() && !writeProfile(line_.profileFacts, profiler_.file(), error))
+      return fail(Status::Usage, error);
     return static_cast<int>(status);
   }
 
@@ -232,6 +244,7 @@ class Run {
   exec::Machine machine_;
   RunMemory memory_;
   exec::Profile profile_;
+  profiling::LaunchProfiler profiler_;
   exec::Trace trace_;
   std::string traceText_;
 };

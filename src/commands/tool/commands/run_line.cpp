@@ -154,6 +154,11 @@ void RunLineReader::addWatch() {
                   "write what the launches were given and what they left, for ptxopt record")
       ->type_name("FILE")
       ->group(kWatch);
+  app_.add_option("--profile-facts", line_.profileFacts,
+                  "write what the launches had, for --profile-use: sizes, values of parameters, memory that "
+                  "overlaps, iterations of loops")
+      ->type_name("FILE")
+      ->group(kWatch);
   app_.add_flag("--check-races", line_.checkRaces, "fail at data races in shared and global memory")->group(kWatch);
   app_.add_flag("--check-uninit", line_.checkUninitialised, "fail when what nothing has written is read")
       ->group(kWatch);

@@ -29,7 +29,8 @@ struct RunLine {
   std::vector<RunDump> dumps;
   bool profile = false, trace = false, traceLanes = false;
   std::string profileFile, traceFile;  // empty: standard output
-  std::string recordFile;              // empty: none
+  std::string profileFacts;
+  std::string recordFile;  // empty: none
   bool checkRaces = false, checkUninitialised = false;
   uint64_t maxSteps = UINT64_MAX;
   unsigned jobs = 1;

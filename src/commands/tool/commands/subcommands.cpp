@@ -13,6 +13,7 @@ constexpr Subcommand kSubcommands[] = {
     {"verify", "run the kernels of two PTX files on the same data and compare", verifyCommand},
     {"emulate", "run a CUDA program without a GPU, also with its kernels optimized", emulateCommand},
     {"record", "look at recorded launches, cut and compare them", recordCommand},
+    {"profile", "show what launches were seen to have, and add up several runs", profileCommand},
     {"replay", "run recorded launches again, in the interpreter or on a GPU", replayCommand},
     {"reduce", "shrink a PTX file as long as a command says that it still shows what it is to show", reduceCommand},
     {"check", "say what is wrong with PTX files, and which version and target they need", checkCommand},

@@ -34,6 +34,7 @@ int reduceCommand(int argc, char** argv);
 int runCommand(int argc, char** argv);
 int emulateCommand(int argc, char** argv);
 int recordCommand(int argc, char** argv);
+int profileCommand(int argc, char** argv);
 int checkCommand(int argc, char** argv);
 int linkCommand(int argc, char** argv);
 int replayCommand(int argc, char** argv);

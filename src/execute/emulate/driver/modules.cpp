@@ -120,6 +120,7 @@ CUDA_DRIVER_API int cuModuleUnload(void* handle) {
     State& s = State::get();
     const Registered* const module = &moduleAt(handle);
     std::erase_if(s.kernels, [&](const auto& k) { return k.second.owner == module; });
+    if (module->loaded != nullptr) s.launcher.forget(*module->loaded);
     std::erase_if(s.modules, [&](const auto& m) { return m.get() == module; });
   });
 }
