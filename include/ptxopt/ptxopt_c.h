@@ -30,6 +30,8 @@ typedef struct ptxopt_result ptxopt_result;
  *   passes, skip    lists of names
  *   decline         a list: what --decline takes
  *   knobs           an object of numbers
+ *   strip_debug     whether debug information is dropped first  [false]
+ *   externals       "optix": functions of OptiX may be called undeclared; "none"  [optix where the guard is off]
  *   facts           what holds of all launches, an object as in docs/facts.md
  *   guard           "auto", "ptxas", "off"  [auto: ptxas at level 2, if there is one and no passes are named]
  *   guard_rule      "time", "warps"               [$PTXOPT_GUARD_RULE, else time]
