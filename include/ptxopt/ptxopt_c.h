@@ -30,6 +30,8 @@ typedef struct ptxopt_result ptxopt_result;
  *   passes, skip    lists of names
  *   decline         a list: what --decline takes
  *   knobs           an object of numbers
+ *   strip_debug     whether debug information is dropped first  [false]
+ *   externals       "optix": functions of OptiX may be called undeclared; "none"  [optix where the guard is off]
  *   facts           what holds of all launches, an object as in docs/facts.md
  *   facts_of_several  whether facts may name kernels of other texts  [false]
  *   profile         what launches were seen to have, an object as in docs/profile.md

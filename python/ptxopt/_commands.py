@@ -144,12 +144,16 @@ class Diff:
 
 
 def diff(before: Source, after: Source, *, arch: Union[str, Sequence[str], None] = None, ptxas: Optional[str] = None,
-         fail_on: Optional[str] = None, jobs: int = 0) -> Diff:
-    """Compares what ptxas makes of two texts, cubins or folders (docs/diff.md; schemas/diff.schema.json)."""
+         fail_on: Optional[str] = None, jobs: int = 0, limits: Sequence[str] = (), compile_time: bool = False) -> Diff:
+    """Compares what ptxas makes of two texts, cubins or folders (docs/diff.md; schemas/diff.schema.json). `limits` are those of
+    --limit, ["spills<=0", "attention*:registers<=128"]: what a kernel does not keep is a regression, too."""
+    if isinstance(limits, (str, bytes)):
+        raise UsageError(f"option 'limits' is a list of limits, not {limits!r}")
     with Files() as files:
         return Diff(json.loads(run_checked(
             files, ["diff", files.path(before, "before.ptx"), files.path(after, "after.ptx"), "--format=json", "--all",
-             *_options(arch=arch, ptxas=ptxas, fail_on=fail_on, jobs=jobs)], accepted=(0, 1))))
+             *(f"--limit={limit}" for limit in limits),
+             *_options(arch=arch, ptxas=ptxas, fail_on=fail_on, jobs=jobs, compile_time=compile_time)], accepted=(0, 1))))
 
 
 class Tuned:

@@ -147,8 +147,9 @@ def optimize(ptx: AnyStr, arch: Optional[str] = None, level: int = 2, passes: Op
              knobs: Mapping[str, int] = {}, guard: str = "auto", ptxas: Optional[str] = None, jobs: int = 1, *,
              skip: Sequence[str] = (), guard_rule: Optional[str] = None, timeout: Optional[float] = 600,
              file: str = "<input>", facts: Optional[Mapping[str, Any]] = None, ptxas_options: Sequence[str] = (),
-             cubin: bool = False, guard_tries: Optional[int] = None, decline: Sequence[str] = (),
-             profile: Optional[Mapping[str, Any]] = None, facts_of_several: bool = False) -> Result[AnyStr]:
+             cubin: bool = False, guard_tries: Optional[int] = None, decline: Sequence[str] = (), strip_debug: bool = False,
+             externals: Optional[str] = None, profile: Optional[Mapping[str, Any]] = None,
+             facts_of_several: bool = False) -> Result[AnyStr]:
     """Optimizes PTX text for `arch` ("sm_90"; else what its .target says).
 
     level     0 parse and print, 1 clean-up, 2 everything that pays
@@ -165,6 +166,11 @@ def optimize(ptx: AnyStr, arch: Optional[str] = None, level: int = 2, passes: Op
     timeout   seconds that one run of ptxas may take; None or math.inf: any
     jobs      threads that work on the functions; 0: one a core
     file      the name in messages
+    strip_debug
+              drop debug information first (.loc, .file, sections .debug*, `debug` in .target), so that what is compiled for
+              debugging is optimized
+    externals "optix": functions of OptiX may be called undeclared, and the guard, whose ptxas refuses them, does not ask; "none".
+              None: optix where the guard is off
     facts     what holds of all launches, as in docs/facts.md: {"version": 1, "kernels": [...]}; a kernel that is not there is an
               error, unless facts_of_several says that they may name kernels of other texts
     profile   what launches were seen to have, as in docs/profile.md
@@ -188,7 +194,7 @@ def optimize(ptx: AnyStr, arch: Optional[str] = None, level: int = 2, passes: Op
         "packages": package_folders() if asks else None, "timeout": _NO_LIMIT if timeout in (None, math.inf) else timeout, "jobs": jobs, "file": file, "report": True,
         "facts": None if facts is None else dict(facts), "facts_of_several": bool(facts_of_several) or None,
         "profile": None if profile is None else dict(profile), "ptxas_options": _words("ptxas_options", ptxas_options) or None,
-        "cubin": bool(cubin) or None})
+        "cubin": bool(cubin) or None, "strip_debug": bool(strip_debug) or None, "externals": externals})
     made = call(text, options)
     if made.status != 0:
         raise error_of(made.status, made.error)

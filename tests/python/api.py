@@ -56,6 +56,16 @@ def optimizing(t, ptxopt, tool):
     t.check(ptxopt.verify(saxpy, fixed, facts=facts).equal and not ptxopt.verify(saxpy, fixed, block=[32, 1, 1]).equal, "facts")
     more = {**facts, "kernels": [*facts["kernels"], {"kernel": "other", "block": [32]}]}
     t.check(ptxopt.optimize(saxpy, facts=more, facts_of_several=True, guard="off").ptx == fixed, "facts of several texts")
+    debug = saxpy.replace(".target sm_80", ".target sm_80, debug") + ".section .debug_str\n{\n .b8 1\n}\n"
+    t.check("debug" in debug and not ptxopt.optimize(debug, guard="off").changed, "debug code stays as it is")
+    t.check(ptxopt.optimize(debug, guard="off", strip_debug=True).ptx == ptxopt.optimize(saxpy, guard="off").ptx, "strip_debug")
+    t.check(ptxopt.optimize(debug, guard="off", strip_debug=True, ptxas_options=["-g"]).ptx == debug, "-g asks for debug information")
+    optix = (".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n .reg .b32 %r<3>; .reg .b64 %rd<2>;\n mov.u32 %r2, 5;\n"
+             " ld.param.u64 %rd1, [p];\n call (%r1), _optix_get_launch_index_x, ();\n st.global.u32 [%rd1], %r1;\n ret;\n}\n")
+    t.check("mov.u32" not in ptxopt.optimize(optix, level=1, externals="optix").ptx and ptxopt.optimize(optix, guard="off").ptx, "externals")
+    t.check(ptxopt.optimize(optix, externals="optix").guard.mode == "off", "the guard does not ask what ptxas refuses")
+    t.check(raised(ptxopt.InvalidPtx, lambda: ptxopt.optimize(optix, guard="off", externals="none")) is not None, "externals=none")
+    t.check(raised(ptxopt.UsageError, lambda: ptxopt.optimize(optix, externals="cuda")) is not None, "other externals")
     # Bytes that are no UTF-8, and zeros, survive.
     odd = b"// \xff\xfe\n" + text.encode()
     t.check(ptxopt.optimize(odd, level=0).ptx == odd, "bytes that are no text")
@@ -219,6 +229,9 @@ def commands(t, ptxopt):
     if not a_ptxas():
         print("api: skipped: what needs ptxas (it is not there)")
         return
+    t.check(ptxopt.diff(text, text, limits=["registers<=1"]).verdict == "regression", "a limit that is not kept")
+    t.check(ptxopt.diff(text, text, limits=["registers<=255", "spills<=0"]).verdict == "ok", "limits that are kept")
+    t.check(raised(ptxopt.UsageError, lambda: ptxopt.diff(text, text, limits="spills<=0")) is not None, "limits are a list")
     diff = ptxopt.diff(text, wrong)
     t.check(diff.verdict == "ok" and [r.name for r in diff.rows] == ["saxpy"] and "<table>" in diff._repr_html_(), repr(diff))
     timing = ptxopt.time(text, arch="sm_80")

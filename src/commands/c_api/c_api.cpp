@@ -14,6 +14,8 @@
 #include "ptxas/plain_cubin.h"
 #include "ptxopt/ptxopt_c.h"
 #include "support/log.h"
+#include "text/parse.h"
+#include "text/rewrite.h"
 #include "tool/revision.h"
 #include "tool/run_tool.h"
 
@@ -69,6 +71,13 @@ void optimizeInto(ptxopt_result& to, std::string_view text, const char* json) {
   CallOptions call;
   if (std::string error = readOptions(json == nullptr ? "" : json, call); !error.empty())
     return fail(to, Status::Usage, std::move(error));
+  std::string stripped;
+  if (call.stripsDebug)
+    text = stripped = text::withoutDebug(text, call.options.fileName, call.options.optixExternals);
+  // ptxas refuses functions of OptiX: there is nothing to compare.
+  if (call.options.optixExternals && call.guard.mode != guard::GuardMode::Off && !call.guard.isInsistent &&
+      text::callsOptix(text, call.options.fileName))
+    call.guard.mode = guard::GuardMode::Off;
   guard::GuardedResult done = guard::optimizeGuarded(text, call.options, call.guard);
   to.status = done.result.status;
   to.error = std::move(done.result.error);

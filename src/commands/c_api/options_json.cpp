@@ -25,10 +25,10 @@ using Json = nlohmann::json;
 
 struct Given {
   Options& options;
-  std::string guard = "auto", rule, ptxas;
+  std::string guard = "auto", rule, ptxas, externals;
   std::optional<unsigned> tries;
   std::vector<std::string> packages, ptxasOptions;
-  bool wantsCubin = false;
+  bool wantsCubin = false, stripsDebug = false;
   double timeoutSeconds = 600;
 };
 
@@ -70,6 +70,8 @@ constexpr Member kMembers[] = {
     {"skip", [](const Json& v, Given& to) { v.get_to(to.options.skip); }},
     {"decline", [](const Json& v, Given& to) { v.get_to(to.options.decline); }},
     {"knobs", [](const Json& v, Given& to) { takeKnobs(v, to.options.knobs); }},
+    {"strip_debug", [](const Json& v, Given& to) { v.get_to(to.stripsDebug); }},
+    {"externals", [](const Json& v, Given& to) { v.get_to(to.externals); }},
     {"facts", [](const Json& v, Given& to) { to.options.facts = v.dump(); }},
     {"facts_of_several", [](const Json& v, Given& to) { v.get_to(to.options.factsOfSeveral); }},
     {"profile", [](const Json& v, Given& to) { to.options.profile = v.dump(); }},
@@ -188,7 +190,13 @@ std::string readOptions(std::string_view text, CallOptions& to) {
   }
   to.guard.ptxas.keepsOutput = given.wantsCubin;
   if (std::string error = makeGuard(given, to.options, to.guard); !error.empty()) return error;
-  return takePtxasOptions(given, to);
+  if (std::string error = takePtxasOptions(given, to); !error.empty()) return error;
+  if (!given.externals.empty() && given.externals != "optix" && given.externals != "none")
+    return fmt::format("there are no externals '{}'; they are optix or none", given.externals);
+  to.options.optixExternals =
+      given.externals == "optix" || (given.externals.empty() && to.guard.mode == guard::GuardMode::Off);
+  to.stripsDebug = given.stripsDebug && to.notOptimized.empty();
+  return {};
 }
 
 }  // namespace ptxopt::c_api

@@ -12,6 +12,7 @@ namespace ptxopt::c_api {
 struct CallOptions {
   Options options;
   guard::GuardOptions guard;
+  bool stripsDebug = false;  // first
   bool isVerbose = false;    // ptxas's options have -v
   std::string notOptimized;  // not empty: ptxas's options ask for code as it was written; the text is left as it is
 };

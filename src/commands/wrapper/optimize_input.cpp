@@ -5,6 +5,8 @@
 #include <exception>
 
 #include "guard/report.h"
+#include "text/parse.h"
+#include "text/rewrite.h"
 
 namespace ptxopt::wrapper {
 namespace {
@@ -57,7 +59,12 @@ OptimizedInput optimizeInput(std::string_view text, const std::string& name, con
     o.fileName = name;
     o.architecture = architecture;
     o.report = !options.report.empty();
-    out = optimizeIt(text, o, options.guard);
+    guard::GuardOptions guard = options.guard;
+    if (o.optixExternals && !guard.isInsistent && text::callsOptix(text, name))
+      guard.mode = guard::GuardMode::Off;  // ptxas refuses it
+    out = optimizeIt(options.stripsDebug ? text::withoutDebug(text, name, o.optixExternals) : std::string(text), o,
+                     guard);
+    if (!out.text.empty()) out.changed = out.text != text;
   } catch (const std::exception& e) {
     out = {};
     out.trouble = fmt::format("{}: {}{}", name, e.what(), kNotOptimized);

@@ -23,6 +23,7 @@ struct WrapperOptions {
   Client client;
   std::string versionLine;            // what the answer to --version has more, for a client that is keyed by it
   std::string log;                    // not empty: a file that gets a line for each call
+  bool stripsDebug = false;           // debug information goes first
   bool leavesAlone = false;           // touch nothing: somebody before us did
   std::vector<std::string> warnings;  // of the environment, which are no reason to touch nothing
   std::vector<std::string> remarks;   // ... and not even wrong

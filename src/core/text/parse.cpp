@@ -211,6 +211,11 @@ std::optional<ParseError> whyNoText(std::string_view source) {
 
 }  // namespace
 
+bool callsOptix(std::string_view source, const std::string& fileName) {
+  return std::holds_alternative<ParseError>(parse(source, fileName)) &&
+         !std::holds_alternative<ParseError>(parse(source, fileName, true));
+}
+
 std::variant<std::unique_ptr<Module>, ParseError> parse(std::string_view source, std::string fileName, bool optix) {
   if (auto error = whyNoText(source)) return *std::move(error);
   auto module = moduleOf(source, std::move(fileName));

@@ -25,6 +25,9 @@ struct ParseError {
 std::variant<std::unique_ptr<Module>, ParseError> parse(std::string_view source, std::string fileName = "<input>",
                                                         bool optix = false);
 
+// Whether it calls undeclared functions of OptiX, and has no other error: ptxas refuses it.
+bool callsOptix(std::string_view source, const std::string& fileName = "<input>");
+
 // What could be read of a text, and everything that is wrong with it, in the order of the text. After an error the parse
 // goes on with the next statement or item. An undefined name is an error once a function; its operand is a Builtin.
 // The module is not for passes unless there are no errors.

@@ -5,6 +5,7 @@
 
 #include "PtxLexer.h"
 #include "text/lexer.h"
+#include "text/parse.h"
 #include "text/token.h"
 
 namespace ptxopt::text {
@@ -75,6 +76,12 @@ std::string withoutDebug(const Module& module) {
     at = std::max(at, range.end);
   }
   return text += module.source.substr(at);
+}
+
+std::string withoutDebug(std::string_view source, const std::string& fileName, bool optix) {
+  const auto parsed = parse(source, fileName, optix);
+  const auto* module = std::get_if<std::unique_ptr<Module>>(&parsed);
+  return module == nullptr ? std::string(source) : withoutDebug(**module);
 }
 
 std::string withHeader(std::string_view source, std::string_view version, std::string_view target) {

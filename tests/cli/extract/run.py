@@ -58,6 +58,39 @@ class Tests:
         subprocess.run([program, "-arch=sm_80", self.write("c.ptx", text), "-o", self.folder / "c.cubin"], check=True, timeout=60)
         return (self.folder / "c.cubin").read_bytes()
 
+    def built(self, text):
+        return elf({".nv_fatbin": fat((PTX, 80, text.encode()))})
+
+    def test_folder(self):
+        """A build folder: what each file has is in a folder of its name; again, nothing changes."""
+        texts = [module(kernel(name)) for name in ("a", "b", "c")]
+        self.write("build/app", self.built(texts[0]))
+        self.write("build/lib/libops.a", archive([("x.o", self.built(texts[1])), ("y.o", self.built(texts[2]))]))
+        self.write("build/notes.txt", "no built file")
+        self.write("build/k.ptx", texts[0])
+        out = self.folder / "build/modules"
+        wanted = {"app/app.1.sm_80.ptx": texts[0], "lib/libops.a/x.o.1.sm_80.ptx": texts[1], "lib/libops.a/y.o.2.sm_80.ptx": texts[2]}
+        for _ in range(2):
+            said = self.run(self.folder / "build", "-o", out).stderr
+            check("3 files with 3 kernels" in said, said)
+            found = {str(p.relative_to(out)): p.read_text() for p in out.rglob("*") if p.is_file()}
+            check(found == wanted, sorted(found))
+        check("3 of these were there" in said, said)
+        listed = json.loads(self.run(self.folder / "build", "--list", "--format", "json").stdout)["modules"]
+        check([m["file"] for m in listed if not m["from"].startswith("modules")] == sorted(wanted), listed)
+        check({m["from"] for m in listed} == {"app", "lib/libops.a"}, listed)
+        one = self.folder / "one"
+        self.run(self.folder / "build", "-o", one, "--kernel", "b")
+        check([str(p.relative_to(one)) for p in one.rglob("*") if p.is_file()] == ["lib/libops.a/x.o.1.b.sm_80.ptx"], "one kernel")
+        check("no kernel 'z'" in self.run(self.folder / "build", "-o", one, "--kernel", "z", status=2).stderr, "no such kernel")
+        check("--replace" in self.run(self.folder / "build", "--replace", one, "-o", one, status=2).stderr, "--replace")
+        # A broken file does not keep the others.
+        self.write("build/broken.o", self.built(texts[0])[:-20])
+        said = self.run(self.folder / "build", "-o", self.folder / "rest", status=2).stderr
+        check("error: " in said and "broken.o" in said and "3 files with 3 kernels" in said, said)
+        (self.folder / "none").mkdir()
+        check("no device code" in self.run(self.folder / "none", "-o", one, status=2).stderr, "an empty folder")
+
     def test_modules(self):
         """Each module of each kind of file is written as it was, and once more changes nothing."""
         one, two = module(kernel("a"), kernel("b")), module(kernel("a"), target="sm_90")

@@ -175,6 +175,27 @@ class Choose:
         run([self.tool, source, "-o", self.out, "-O0"], env=env)
         self.checks.equal(self.out.read_text(), text, "-O0")
 
+    def by_option(self):
+        """--strip-debug and --externals of $PTXOPT_OPTIONS."""
+        source = self.folder / "debug.ptx"
+        source.write_text(KERNEL.format("8.0").replace("sm_80\n", "sm_80, debug\n").replace(" mov.u32 %r1", " .loc 1 2 3\n mov.u32 %r1")
+                          .replace(".visible", '.file 1 "k.cu"\n.visible') + ".section .debug_str\n{\n .b8 1\n}\n")
+        for options, stripped in (("--strip-debug", True), ("", False)):
+            run([self.drop_in, "-arch=sm_80", source, "-o", self.out], env=self.environment(PTXOPT_PTXAS=self.old, PTXOPT_OPTIONS=options))
+            text = self.out.read_text()
+            self.checks.equal([word in text for word in (".loc", ".file", "debug", "12345")], [not stripped] * 4, f"'{options}': {text}")
+        run([self.drop_in, "-arch=sm_80", "-g", source, "-o", self.out], env=self.environment(PTXOPT_PTXAS=self.old, PTXOPT_OPTIONS="--strip-debug"))
+        self.checks.check(".loc" in self.out.read_text(), "-g asks for debug information")
+        source = self.folder / "optix.ptx"
+        source.write_text(KERNEL.format("8.0").replace(" mov.u32 %r1, 1;", " call (%r1), _optix_get_launch_index_x, ();"))
+        for options, taken in (("--externals=optix", True), ("--guard=off", True), ("--externals=none --guard=off", False)):
+            run([self.drop_in, "-arch=sm_80", source, "-o", self.out], env=self.environment(PTXOPT_PTXAS=self.old, PTXOPT_OPTIONS=options))
+            text = self.out.read_text()
+            self.checks.check("_optix" in text and ("12345" not in text) == taken, f"{options}: {text}")
+        said = run([self.drop_in, "-arch=sm_80", source, "-o", self.out],
+                   env=self.environment(PTXOPT_PTXAS=self.old, PTXOPT_OPTIONS="--externals=cuda")).stderr.decode()
+        self.checks.check("PTXOPT_OPTIONS: --externals" in said, "a mistake", said)
+
     def by_guard(self):
         """`ptxopt IN -o OUT`: what a script leaves is no cubin, so that nothing is compared; but the right one was asked."""
         env = {**self.environment(self.old, self.middle, self.new), "PTXOPT_GUARD": "auto"}
@@ -295,6 +316,7 @@ def main():
         choose.by_file()
         choose.by_fault()
         choose.by_form()
+        choose.by_option()
         choose.by_guard()
         choose.by_word()
         choose.by_client()

@@ -1,6 +1,8 @@
 // ptxopt extract APP -o FOLDER: the PTX and the machine code of a built file as files; and back.
 //
-// Modules are read one at a time, so that memory does not grow with the file. Where the folder has files already, all are
+// Of a folder it is all built files and cubins below it, as diff takes them: what a file has goes to a folder of its name in the
+// output, and what cannot be read is an error after the rest was written.
+// Modules are read one at a time, so that memory does not grow with the files. Where the folder has files already, all are
 // read once before the first is written: nothing is written if one of them is there with other contents.
 #include "extract/extract.h"
 
@@ -19,6 +21,7 @@
 #include "support/file_bytes.h"
 #include "support/nearest.h"
 #include "support/printable.h"
+#include "tool/commands/extract_inputs.h"
 #include "tool/commands/subcommands.h"
 #include "tool/files.h"
 #include "tool/options/architecture_option.h"
@@ -39,6 +42,7 @@ struct ExtractLine {
 };
 
 struct Made {
+  const ExtractInput& input;
   const container::Module& module;
   std::string file;  // its name; empty: of a listing
   std::string architecture, kernel, note;
@@ -48,39 +52,13 @@ struct Made {
 
 class Extraction {
  public:
-  Extraction(const ExtractLine& line, const std::vector<container::Module>& modules)
-      : line_(line), modules_(modules) {}
+  Extraction(const ExtractLine& line, const std::vector<ExtractInput>& inputs) : line_(line), inputs_(inputs) {}
 
   // Calls visit(made) for each file in order, until it returns false.
   bool forEach(const std::function<bool(const Made&)>& visit) {
-    std::vector<std::string> taken;
     known_.clear();
     found_.clear();
-    for (const container::Module& module : modules_) {
-      if (!line_.only.empty() && (line_.only == "ptx") != module.entry.isPtx()) continue;
-      const extract::Contents contents = extract::readModule(module);
-      if (!line_.architectures.empty() &&
-          std::ranges::find(line_.architectures, contents.architecture) == line_.architectures.end())
-        continue;
-      const std::string name = extract::fileNameOf(module, contents.architecture, line_.input, taken);
-      std::vector<std::string> kernels = contents.kernels;
-      if (!line_.kernels.empty()) {
-        known_.insert(kernels.begin(), kernels.end());
-        std::erase_if(kernels, [&](const std::string& k) { return !isWanted(k); });
-        if (kernels.empty()) continue;
-      }
-      if (line_.list || (!line_.split && line_.kernels.empty()) || !contents.error.empty()) {
-        if (!visit({module, name, contents.architecture, "", contents.error, kernels, contents.text})) return false;
-        continue;
-      }
-      for (const extract::Piece& piece : extract::split(module, contents, kernels)) {
-        const std::string file =
-            name.substr(0, name.size() - tailOf(name)) + piece.suffix + name.substr(name.size() - tailOf(name));
-        const std::vector<std::string> own = piece.kernel.empty() ? kernels : std::vector{piece.kernel};
-        if (!visit({module, file, contents.architecture, piece.kernel, piece.whole, own, piece.text})) return false;
-      }
-    }
-    return true;
+    return std::ranges::all_of(inputs_, [&](const ExtractInput& input) { return forEachOf(input, visit); });
   }
 
   // The kernel of --kernel that no module has; empty: all were found.
@@ -95,6 +73,38 @@ class Extraction {
   }
 
  private:
+  bool forEachOf(const ExtractInput& input, const std::function<bool(const Made&)>& visit) {
+    std::vector<std::string> taken;
+    for (const container::Module& module : input.modules) {
+      if (!line_.only.empty() && (line_.only == "ptx") != module.entry.isPtx()) continue;
+      const extract::Contents contents = extract::readModule(module);
+      if (!line_.architectures.empty() &&
+          std::ranges::find(line_.architectures, contents.architecture) == line_.architectures.end())
+        continue;
+      const std::string name = (input.folder.empty() ? "" : input.folder + "/") +
+                               extract::fileNameOf(module, contents.architecture, input.file, taken);
+      std::vector<std::string> kernels = contents.kernels;
+      if (!line_.kernels.empty()) {
+        known_.insert(kernels.begin(), kernels.end());
+        std::erase_if(kernels, [&](const std::string& k) { return !isWanted(k); });
+        if (kernels.empty()) continue;
+      }
+      if (line_.list || (!line_.split && line_.kernels.empty()) || !contents.error.empty()) {
+        if (!visit({input, module, name, contents.architecture, "", contents.error, kernels, contents.text}))
+          return false;
+        continue;
+      }
+      for (const extract::Piece& piece : extract::split(module, contents, kernels)) {
+        const std::string file =
+            name.substr(0, name.size() - tailOf(name)) + piece.suffix + name.substr(name.size() - tailOf(name));
+        const std::vector<std::string> own = piece.kernel.empty() ? kernels : std::vector{piece.kernel};
+        if (!visit({input, module, file, contents.architecture, piece.kernel, piece.whole, own, piece.text}))
+          return false;
+      }
+    }
+    return true;
+  }
+
   bool isWanted(const std::string& kernel) {
     bool any = false;
     for (const std::string& name : line_.kernels)
@@ -109,13 +119,14 @@ class Extraction {
   static std::size_t tailOf(const std::string& name) { return name.size() - name.rfind('.', name.rfind('.') - 1); }
 
   const ExtractLine& line_;
-  const std::vector<container::Module>& modules_;
+  const std::vector<ExtractInput>& inputs_;
   std::set<std::string> found_, known_;
 };
 
 Json jsonOf(const Made& made) {
   const container::FatEntry& entry = made.module.entry;
   Json json = {{"file", made.file},
+               {"from", made.input.folder.empty() ? Json(nullptr) : Json(made.input.folder)},
                {"member", made.module.member.empty() ? Json(nullptr) : Json(made.module.member)},
                {"number", made.module.number},
                {"kind", entry.isPtx() ? "ptx" : "machine-code"},
@@ -190,9 +201,9 @@ int writeModules(const ExtractLine& line, Extraction& extraction) {
     const fs::path path = folder / made.file;
     error = whyNotWritten(path, made.text, isSame);
     if (line.overwrite) error = isSame ? "" : whyNotReplaceable(path);
-    if (error.empty() && files == 0) {
-      fs::create_directories(folder, code);
-      if (code) error = fmt::format("cannot make '{}': {}", line.output, code.message());
+    if (error.empty()) {
+      fs::create_directories(path.parent_path(), code);
+      if (code) error = fmt::format("cannot make '{}': {}", path.parent_path().string(), code.message());
     }
     if (!error.empty() || (!isSame && !writeFiles({{path, made.text}}, error))) return false;
     listing.add(made);
@@ -285,6 +296,24 @@ int replaceModules(const ExtractLine& line, std::string_view bytes, const std::v
   return 0;
 }
 
+int listOrWrite(const ExtractLine& line, const std::vector<ExtractInput>& inputs) {
+  Extraction extraction(line, inputs);
+  return line.list ? listModules(line, extraction) : writeModules(line, extraction);
+}
+
+int extractFolder(const ExtractLine& line) {
+  if (!line.replace.empty()) return fail(Status::Usage, "--replace is of one built file, not of a folder");
+  ExtractInputs below;
+  std::string error;
+  if (!collectBuiltFiles(line.input, line.output, below, error)) return fail(Status::Usage, error);
+  if (below.inputs.empty() && below.broken.empty())
+    return fail(Status::Usage, fmt::format("there is no device code in the built files of '{}'", line.input));
+  const int status = below.inputs.empty() ? 0 : listOrWrite(line, below.inputs);
+  for (const std::string& what : below.broken)
+    printError(fmt::format("ptxopt extract: error: {}\n", printable(what)));
+  return below.broken.empty() ? status : static_cast<int>(Status::Usage);
+}
+
 }  // namespace
 
 int extractCommand(int argc, char** argv) {
@@ -296,6 +325,7 @@ int extractCommand(int argc, char** argv) {
       "each "
       "module, called NAME.NUMBER.sm_XX.ptx or .cubin. PTX and machine code of one source have one number.\n"
       "--split and --kernel write a file for each kernel with all that it reaches; machine code is written whole.\n"
+      "Of a folder all built files below it are taken, the modules of each in a folder of its name.\n"
       "--replace puts modules back that were changed, where they fit.\n"
       "Exit codes: 0 ok, 1 a module cannot be replaced, 2 usage, I/O, or there is no such device code, 4 internal "
       "error.",
@@ -305,10 +335,13 @@ int extractCommand(int argc, char** argv) {
       "Examples:\n"
       "  ptxopt extract libops.so --list\n"
       "  ptxopt extract libops.so -o modules --only ptx\n"
+      "  ptxopt extract build -o modules\n"
       "  ptxopt extract libops.so -o kernels --kernel 'gemm<float>' --arch sm_90\n"
       "  ptxopt extract libops.so --replace modules -o new/libops.so");
   ExtractLine line;
-  app.add_option("INPUT", line.input, "a program, library, archive, object, fat binary or cubin")->required();
+  app.add_option("INPUT", line.input,
+                 "a program, library, archive, object, fat binary or cubin, or a folder of these")
+      ->required();
   app.add_option("-o,--output", line.output, "where the files go; with --replace the new file")
       ->type_name("FOLDER");
   auto* const list = app.add_flag("--list", line.list, "show the modules and write nothing");
@@ -339,6 +372,7 @@ int extractCommand(int argc, char** argv) {
   if (line.list != line.output.empty())
     return fail(Status::Usage,
                 line.list ? "--list writes no files: -o is not for it" : "-o says where the files go");
+  if (std::error_code ignored; fs::is_directory(line.input, ignored)) return extractFolder(line);
   const auto bytes = FileBytes::map(line.input, error);
   if (bytes == nullptr) return fail(Status::Usage, error);
   if (!container::isBuilt(bytes->view()))
@@ -346,11 +380,11 @@ int extractCommand(int argc, char** argv) {
   const auto read = container::modulesOf(bytes->view());
   if (const auto* wrong = std::get_if<container::Broken>(&read))
     return fail(Status::Usage, fmt::format("'{}': {}", line.input, wrong->message));
-  const auto& modules = std::get<std::vector<container::Module>>(read);
+  std::vector<ExtractInput> inputs{{line.input, "", bytes, std::get<std::vector<container::Module>>(read)}};
+  const auto& modules = inputs.front().modules;
   if (modules.empty()) return fail(Status::Usage, fmt::format("there is no device code in '{}'", line.input));
   if (!line.replace.empty()) return replaceModules(line, bytes->view(), modules);
-  Extraction extraction(line, modules);
-  return line.list ? listModules(line, extraction) : writeModules(line, extraction);
+  return listOrWrite(line, inputs);
 }
 
 }  // namespace ptxopt::tool

@@ -54,18 +54,12 @@ std::string withChecks(const std::string& output, const Options& options) {
   return facts::withFactChecks(module);
 }
 
-// Whether it calls undeclared functions of OptiX, and has no other error.
-bool callsOptix(std::string_view text, const std::string& fileName) {
-  return std::holds_alternative<text::ParseError>(text::parse(text, fileName)) &&
-         !std::holds_alternative<text::ParseError>(text::parse(text, fileName, true));
-}
-
 Optimized optimizePrepared(std::string_view text, const CommandLine& line, const Options& options) {
   Optimized out;
   guard::GuardOptions guardOptions = line.guard;
   const bool isGuarded = guardOptions.mode != guard::GuardMode::Off && !guardOptions.isInsistent;
   const bool isForOptix =
-      options.optixExternals && (isGuarded || line.verify) && callsOptix(text, options.fileName);
+      options.optixExternals && (isGuarded || line.verify) && text::callsOptix(text, options.fileName);
   if (isForOptix && isGuarded) {
     guardOptions.mode = guard::GuardMode::Off;
     add(out, Level::Info, log::kGuard,
@@ -87,7 +81,7 @@ Optimized optimizePrepared(std::string_view text, const CommandLine& line, const
     out.error = "ptxopt: error: " + result.error;
   } else if (result.status != Status::Ok) {
     out.error = result.error;
-    if (!options.optixExternals && callsOptix(text, options.fileName))
+    if (!options.optixExternals && text::callsOptix(text, options.fileName))
       out.error += "ptxopt: --externals=optix takes the functions of OptiX as they are\n";
   } else {
     add(out, Level::Asked, log::kTool, result.dumps);
@@ -136,11 +130,7 @@ Optimized optimizePrepared(std::string_view text, const CommandLine& line, const
 Optimized optimizeText(std::string_view text, const CommandLine& line, const Options& options) {
   // What is compared, verified and reported is then the text without debug information.
   std::string stripped;
-  if (line.stripDebug) {
-    const auto parsed = text::parse(text, options.fileName, options.optixExternals);
-    if (const auto* module = std::get_if<std::unique_ptr<Module>>(&parsed))
-      text = stripped = text::withoutDebug(**module);
-  }
+  if (line.stripDebug) text = stripped = text::withoutDebug(text, options.fileName, options.optixExternals);
   if (line.specialize.empty()) return optimizePrepared(text, line, options);
   // What is compared, verified and reported from here on is the text with the copies, whose facts are comments.
   Optimized out;

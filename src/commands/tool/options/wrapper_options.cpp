@@ -31,6 +31,7 @@ const char* const kWrapperOptionsHelp =
     "--verify-each, the "
     "knobs (of which tidy is 0 here), those of the guard, --facts and --profile-use as of ptxopt itself, and:\n"
     "  --report=FILE    write a JSON report; into a folder, which ends in /, one for each input\n"
+    "  --strip-debug, --externals=optix|none   as of ptxopt itself\n"
     "  --keep-ptx       write the optimized PTX beside its input, as NAME.ptxopt.ptx\n"
     "  -v               say what is done, and why something is not; -vv and -vvv more\n"
     "  --log-level, --log-file, --log-format   as of ptxopt itself\n"
@@ -68,6 +69,9 @@ wrapper::WrapperOptions readWrapperOptions() {
   app.add_flag("--verify-each", options.optimizer.verifyEach);
   app.add_option("--report", options.report);
   app.add_flag("--keep-ptx", options.keepsPtx);
+  app.add_flag("--strip-debug", options.stripsDebug);
+  std::string externals;
+  app.add_option("--externals", externals)->check(CLI::IsMember({"optix", "none"}));
   app.add_flag("-v,--verbose", options.verbose);
   LogLine log;
   addLogOptions(app, log);
@@ -86,6 +90,8 @@ wrapper::WrapperOptions readWrapperOptions() {
     options.optimizer.factsOfSeveral = true;
     if (std::string error; !profile.read(error)) throw CLI::ValidationError("--profile-use: " + error);
     profile.giveTo(options.optimizer);
+    options.optimizer.optixExternals =
+        externals == "optix" || (externals.empty() && options.guard.mode == guard::GuardMode::Off);
     leaveUntidy(options);
     if (options.optimizer.level > 2) options.remarks.push_back(fmt::format("{}: -O3 is taken as -O2", kVariable));
   } catch (const CLI::ParseError& e) {
