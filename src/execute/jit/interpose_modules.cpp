@@ -80,7 +80,8 @@ int loaded(const char* call, void** handle, const Image& image, const std::vecto
   try {
     tried.emplace(count, options, values);
     if (handle != nullptr)
-      made = optimizedImage(call, image, devices, false, tried->wantsPlainCode(), tried->mostRegisters());
+      made = optimizedImage(call, image, devices, false, wantsPlainCode(count, options, values),
+                            mostRegisters(count, options, values));
   } catch (const std::exception&) {
     made = nullptr;
   }

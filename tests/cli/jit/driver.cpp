@@ -1,6 +1,6 @@
 // In front of the stub of the driver: one that says what it was given, and refuses it where it is told to.
 //
-// What has a division in it is the original. $DRIVER_LOG gets a line for each call: its name, and `original` or `optimized`.
+// PTX with no division in it was optimized; all else is the original. $DRIVER_LOG gets a line for each call: its name, and `original` or `optimized`.
 // $DRIVER_REFUSES: `optimized`, when it is loaded or given to the linker; `complete`, when something optimized is linked; `all`.
 // Its linker writes into the program's logs behind what is there, as long as the linker lives.
 #include <dlfcn.h>
@@ -62,7 +62,7 @@ bool isOriginal(const void* image) {
   if (magic == 0xBA55ED50) std::memcpy(&bytes, static_cast<const char*>(container) + 8, sizeof bytes);
   const std::string_view text(static_cast<const char*>(container),
                               bytes != 0 ? 16 + bytes : std::strlen(static_cast<const char*>(container)));
-  return text.find("div.u32") != std::string_view::npos;
+  return text.find("div.u32") != std::string_view::npos || text.find(".version") == std::string_view::npos;
 }
 
 bool isRefused(const char* call, bool original, const Options& options) {
