@@ -59,7 +59,7 @@ bool readJitLine(int argc, char** argv, JitLine& line, int& exitCode) {
   app.footer(
       "Examples:\n"
       "  ptxopt jit ./app --size 64\n"
-      "  ptxopt jit --table --budget 10 python train.py\n"
+      "  ptxopt jit --table --budget 10 python -m app\n"
       "  ptxopt jit --skip-pass lsr --guard=off ./app\n"
       "Options that say how to optimize are those of $PTXOPT_OPTIONS, which counts where there are none here: the "
       "passes, the knobs and the guard, as of ptxopt as.");
