@@ -73,7 +73,7 @@ std::shared_ptr<Input> optimizedInput(const char* call, void* linker, const Inpu
   image = imageOf(input.bytes, devices);
   if (image.kind != Image::Kind::Ptx) {
     if (image.kind == Image::Kind::FatBinary) return nullptr;
-    note(call, image, {}, false, 0);
+    note(call, image, {}, false);
     return nullptr;
   }
   const Links::Before* const before = Links::get().optionsOf(linker);
@@ -87,7 +87,7 @@ std::shared_ptr<Input> optimizedInput(const char* call, void* linker, const Inpu
   else
     answer = optimized({image, devices, true, ask(mostRegisters)});
   if (!answer.isOptimized) {
-    note(call, image, answer, false, 0);
+    note(call, image, answer, false);
     return nullptr;
   }
   auto made = std::make_shared<Input>(input);
@@ -108,7 +108,7 @@ int added(const char* call, void* linker, const std::shared_ptr<Input>& input, c
   int refusal = 0;
   const AddOriginal addOptimized = made == nullptr ? AddOriginal() : [&](void* to) { return made->addTo(to); };
   const int result = Links::get().add(linker, addOriginal, addOptimized, linkCalls(), refusal);
-  if (made != nullptr) note(call, image, answer, refusal == 0, refusal);
+  if (made != nullptr) note(call, image, answer, refusal == 0, refusalOf(refusal));
   return result;
 }
 

@@ -15,6 +15,7 @@ enum Option : int {
   ErrorLogBuffer = 5,
   ErrorLogBytes = 6,
   OptimizationLevel = 7,
+  Target = 9,
   GenerateDebugInfo = 11,
 };
 
@@ -68,6 +69,12 @@ bool wantsPlainCode(unsigned count, const int* options, void* const* values) {
 
 unsigned mostRegisters(unsigned count, const int* options, void* const* values) {
   return valueOf(count, options, values, MaxRegisters).value_or(0);
+}
+
+unsigned targetOf(unsigned count, const int* options, void* const* values) {
+  constexpr unsigned kSuffixes = 0x10000;
+  const unsigned target = valueOf(count, options, values, Target).value_or(0);
+  return target < kSuffixes ? target : 0;
 }
 
 }  // namespace ptxopt::jit

@@ -14,6 +14,8 @@ namespace ptxopt::jit {
 bool wantsPlainCode(unsigned count, const int* options, void* const* values);
 // CU_JIT_MAX_REGISTERS; 0: not said.
 unsigned mostRegisters(unsigned count, const int* options, void* const* values);
+// CU_JIT_TARGET as an architecture; 0: not said, or one with a suffix, which the text says too.
+unsigned targetOf(unsigned count, const int* options, void* const* values);
 
 class JitOptions {
  public:

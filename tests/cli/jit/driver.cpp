@@ -2,6 +2,7 @@
 //
 // PTX with no division in it was optimized; all else is the original. $DRIVER_LOG gets a line for each call: its name, and `original` or `optimized`.
 // $DRIVER_REFUSES: `optimized`, when it is loaded or given to the linker; `complete`, when something optimized is linked; `all`.
+// $DRIVER_THREADS: what it answers one after the other when it is asked how many threads a block of a kernel may have.
 // Its linker writes into the program's logs behind what is there, as long as the linker lives.
 #include <dlfcn.h>
 
@@ -117,6 +118,19 @@ SEEN cuLibraryLoadFromFile(void** library, const char* path, int* options, void*
   if (isRefused(__func__, true, {count, options, values})) return kRefused;
   return NEXT(cuLibraryLoadFromFile)(library, path, options, values, count, more, moreValues, moreCount);
 }
+int nextThreads(int* threads) {
+  static std::string left = wordOf("DRIVER_THREADS");
+  if (left.empty()) return *threads = 1024, 0;
+  *threads = std::stoi(left);
+  left.erase(0, left.find(',') == std::string::npos ? left.size() : left.find(',') + 1);
+  if (const std::string log = wordOf("DRIVER_LOG"); !log.empty())
+    std::ofstream(log, std::ios::app) << "threads " << *threads << '\n';
+  return 0;
+}
+SEEN cuFuncGetAttribute(int* value, int attribute, void* function) {
+  return attribute == 0 ? nextThreads(value) : NEXT(cuFuncGetAttribute)(value, attribute, function);
+}
+SEEN cuKernelGetAttribute(int* value, int, void*, int) { return nextThreads(value); }
 SEEN cuLinkCreate_v2(unsigned count, int* options, void** values, void** state) {
   auto* const linker = new Linker;
   linker->options = {count, options, values};

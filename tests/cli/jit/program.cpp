@@ -1,7 +1,7 @@
 // A program that loads PTX, for tests of ptxopt jit:  program WAY LOADER WHAT
 //
 // WAY is how it finds the driver: `linked`, by dlsym (`asked`), by dlsym of a library at a path (`path`, $DRIVER), or by
-// cuGetProcAddress (`entries`). LOADER is the function that loads, or a case below. WHAT is loaded: `good`, `broken`, `machine`, `text`,
+// cuGetProcAddress (`entries`). LOADER is the function that loads, or a case below. WHAT is loaded: `good`, `bounded`, `broken`, `machine`, `text`,
 // or `none`. It prints what the driver answered, what it said, and what the kernel computed.
 #include <dlfcn.h>
 #include <signal.h>
@@ -98,6 +98,7 @@ again:
 std::string imageOf(const std::string& what) {
   std::string text = kGood;
   if (what == "broken") return text.replace(text.find("ret;"), 4, "ret");
+  if (what == "bounded") text.insert(text.find("{", text.find(".entry")), ".maxntid 64, 1, 1 ");
   if (what == "machine")
     return "\x7f"
            "ELF, as far as its first bytes go";

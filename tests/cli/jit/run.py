@@ -21,7 +21,7 @@ ARRAYS = ["cuModuleLoadDataEx", "cuLibraryLoadData", "cuLinkAddData", "cuLinkAdd
 
 
 class Jit(command_tests.CommandTests):
-    PARTS = ("loaders", "ways", "untouched", "refused", "linker", "tools", "budget", "late", "cache", "together", "said", "usage", "guarded", "alone")
+    PARTS = ("loaders", "ways", "untouched", "refused", "blocks", "linker", "tools", "budget", "late", "cache", "together", "said", "usage", "guarded", "alone")
 
     def __init__(self, folder, tool, library, program, driver, nothing):
         super().__init__("jit", tool, folder)
@@ -106,6 +106,18 @@ class Jit(command_tests.CommandTests):
             self.check([d.split()[1] for d in driver[:2]] == ["optimized", "original"], loader, driver)
             done, _, _ = self.loads("original", "linked", loader, "good", DRIVER_REFUSES="all")
             self.check(("refused original;' 17" in done.stdout) == (loader in ARRAYS), loader, done.stdout)
+
+    def blocks(self):
+        """A kernel that says nothing of its blocks takes them as large as before."""
+        for loader in ("cuModuleLoadData", "cuModuleLoadDataEx", "cuLibraryLoadData", "cuLibraryLoadData-wrapped"):
+            _, driver, _ = self.loads("original", "linked", loader, "good", why="smaller blocks", DRIVER_THREADS="512,1024")
+            self.check([d for d in driver if d.startswith("threads")] == ["threads 512", "threads 1024"], loader, driver)
+            self.loads("optimized", "linked", loader, "good", DRIVER_THREADS="512,512")
+            _, driver, _ = self.loads("optimized", "linked", loader, "good", DRIVER_THREADS="1024")
+            self.check(not any(d.endswith("original") for d in driver), "loads no original", driver)
+            # One that says how many it takes is not asked about.
+            _, driver, _ = self.loads("optimized", "linked", loader, "bounded", DRIVER_THREADS="512,1024")
+            self.check(not any(d.startswith("threads") for d in driver), loader, driver)
 
     def linker(self):
         """One that takes what is optimized, and cannot link it, links the originals."""
