@@ -2,7 +2,7 @@
 """ptxopt jit in front of a driver that says what it was given: what programs load is optimized, whichever way they find the driver
 and whichever function loads it; and whatever goes wrong, the driver gets the original, and the program its answer.
 
-  tests/cli/jit/run.py --tool PATH --library PATH --program PATH --driver FOLDER --nothing PATH
+  tests/cli/jit/run.py --tool PATH --library PATH --program PATH --driver FOLDER --nothing PATH --deep PATH
 """
 import json
 import os
@@ -23,9 +23,9 @@ ARRAYS = ["cuModuleLoadDataEx", "cuLibraryLoadData", "cuLinkAddData", "cuLinkAdd
 class Jit(command_tests.CommandTests):
     PARTS = ("loaders", "ways", "untouched", "refused", "blocks", "linker", "tools", "budget", "late", "cache", "together", "said", "usage", "guarded", "alone")
 
-    def __init__(self, folder, tool, library, program, driver, nothing):
+    def __init__(self, folder, tool, library, program, driver, nothing, deep):
         super().__init__("jit", tool, folder)
-        self.library, self.program, self.driver, self.nothing = library, program, driver, nothing
+        self.library, self.program, self.driver, self.nothing, self.deep = library, program, driver, nothing, deep
         self.emulation = Path(tool).parent / "emulate"
         self.caches = 0
         self.fresh()
@@ -38,7 +38,7 @@ class Jit(command_tests.CommandTests):
     def environment(self, **settings):
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("PTXOPT_", "DRIVER", "LD_PRELOAD"))}
         return {**clean, "LD_LIBRARY_PATH": f"{self.driver}:{self.emulation}", "PTXOPT_CACHE_DIR": str(self.cache_folder), "PTXOPT_CONFIG": "",
-                "PTXOPT_GUARD": "off", "DRIVER": f"{self.driver}/libcuda.so.1", **settings}
+                "PTXOPT_GUARD": "off", "DEEP": self.deep, "DRIVER": f"{self.driver}/libcuda.so.1", **settings}
 
     def program_runs(self, *words, jit=("--log", "log"), **settings):
         """The program, under ptxopt jit or by itself: how it ended, what the driver got, and the lines of the log."""
@@ -75,7 +75,7 @@ class Jit(command_tests.CommandTests):
             self.check(("compiled optimized" in done.stdout) == (loader in ARRAYS), loader, done.stdout)
 
     def ways(self):
-        for way in ("asked", "path", "entries"):
+        for way in ("asked", "path", "entries", "deep"):
             for loader in LOADERS:
                 self.loads("optimized", way, loader, "good")
         # A driver that the dynamic linker does not find by itself.
@@ -266,4 +266,4 @@ open("seen", "w").write(json.dumps([sorted(map(int, os.listdir("/proc/self/fd"))
 
 
 if __name__ == "__main__":
-    sys.exit(command_tests.main(__doc__, Jit, ("--library", "--program", "--driver", "--nothing")))
+    sys.exit(command_tests.main(__doc__, Jit, ("--library", "--program", "--driver", "--nothing", "--deep")))
