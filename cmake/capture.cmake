@@ -1,7 +1,7 @@
 # The library to preload that records launches of a program on a machine with a GPU. It is linked as the stand-in is
 # (emulation.cmake); of it, the driver's functions and dlsym() are seen outside.
 file(GLOB capture_sources CONFIGURE_DEPENDS src/execute/capture/*.cpp)
-list(APPEND capture_sources src/execute/interpose/real.cpp src/execute/interpose/entries.cpp src/execute/record/record.cpp src/execute/record/archive.cpp src/execute/record/folder.cpp src/execute/emulate/error.cpp
+list(APPEND capture_sources src/execute/interpose/real.cpp src/execute/interpose/entries.cpp src/execute/interpose/deep_binding.cpp src/execute/record/record.cpp src/execute/record/archive.cpp src/execute/record/folder.cpp src/execute/emulate/error.cpp
   src/execute/emulate/fat_binary.cpp src/execute/emulate/limits.cpp)
 add_library(ptxopt_capture SHARED ${capture_sources})
 target_include_directories(ptxopt_capture PRIVATE ${PTXOPT_ROOMS})

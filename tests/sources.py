@@ -81,6 +81,8 @@ SAYERS = {
     "src/commands/tool/run_tool.h": (1, "whether the sink has colours"),
     "src/commands/tool/terminal/progress.cpp": (3, "whether there is a line of progress, and how wide"),
     "src/commands/tool/terminal/terminal.cpp": (2, "draws the line of progress"),
+    "src/commands/tool/commands/jit_table.cpp": (2, "the look of a table"),
+    "src/execute/jit/log.cpp": (1, "the library to preload has no logger"),
     "src/commands/wrapper/child.cpp": (2, "a child's stream"),
     "src/commands/wrapper/drop_in.cpp": (4, "what ptxas says"),
     "src/commands/wrapper/safety_net.cpp": (1, "a crash handler"),

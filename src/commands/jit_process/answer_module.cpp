@@ -65,11 +65,12 @@ void say(const ImageAnswer& a) {
   constexpr const char* kUnchanged = "nothing in it changes";
   const bool isWritten = !a.isOptimized || writeAll(jit::kResult, a.image);
   const std::string text =
-      fmt::format("{}\n{} {} {}\n{}\n", a.isOptimized && isWritten ? jit::kOptimized : jit::kSame, a.kernels,
+      fmt::format("{}\n{} {} {}\n{}\n{}\n", a.isOptimized && isWritten ? jit::kOptimized : jit::kSame, a.kernels,
                   a.changed, a.isFromCache ? 1 : 0,
                   !isWritten                        ? std::strerror(errno)
                   : !a.isOptimized && a.why.empty() ? kUnchanged
-                                                    : a.why.c_str());
+                                                    : a.why.c_str(),
+                  a.ofAnyBlock);
   writeAll(jit::kAnswer, text);
   ::close(jit::kAnswer);  // nobody is kept waiting
 }

@@ -33,6 +33,13 @@ std::string architectureFor(std::string_view text, const std::vector<unsigned>& 
   return found[2].length() == 0 ? fmt::format("sm_{}", devices.front()) : std::string();
 }
 
+// What it says before its body.
+bool saysBlock(std::string_view text, const FunctionOutcome& f) {
+  if (f.begin > f.body || f.body > text.size()) return false;
+  const std::string_view head = text.substr(f.begin, f.body - f.begin);
+  return head.find(".maxntid") != std::string_view::npos || head.find(".reqntid") != std::string_view::npos;
+}
+
 ImageAnswer optimizeText(std::string_view text, const ImageRequest& request, const wrapper::WrapperOptions& given) {
   wrapper::WrapperOptions options = given;
   options.optimizer.outcomes = true;
@@ -47,9 +54,14 @@ ImageAnswer optimizeText(std::string_view text, const ImageRequest& request, con
     options.guard.ptxas.arguments.push_back(fmt::format("-maxrregcount={}", request.mostRegisters));
   wrapper::OptimizedInput made = wrapper::optimizeInput(text, "PTX", architecture, options);
   ImageAnswer answer;
+  // A kernel may have the code of functions that it calls in it.
+  const bool isFunctionChanged =
+      std::ranges::any_of(made.outcomes, [](const FunctionOutcome& f) { return !f.isKernel && f.changed; });
   for (const FunctionOutcome& f : made.outcomes) {
-    answer.kernels += f.isKernel ? 1 : 0;
-    answer.changed += f.isKernel && f.changed ? 1 : 0;
+    if (!f.isKernel) continue;
+    ++answer.kernels;
+    answer.changed += f.changed ? 1 : 0;
+    if ((f.changed || isFunctionChanged) && made.changed && !saysBlock(text, f)) answer.ofAnyBlock += f.name + ' ';
   }
   answer.why = oneLine(made.trouble);
   for (const std::string& note : made.notes)
@@ -87,6 +99,7 @@ ImageAnswer optimizeFatBinary(std::string_view container, const ImageRequest& re
     ImageAnswer part = optimizeText(std::get<std::string>(text), request, options);
     answer.kernels += part.kernels;
     answer.changed += part.changed;
+    answer.ofAnyBlock += part.ofAnyBlock;
     if (answer.why.empty()) answer.why = std::move(part.why);
     if (!part.isOptimized) continue;
     answer.isOptimized = true;
@@ -101,8 +114,8 @@ ImageAnswer optimizeFatBinary(std::string_view container, const ImageRequest& re
 constexpr std::string_view kLate = "late";
 
 std::string entryOf(const ImageAnswer& a) {
-  return fmt::format("{}\n{} {}\n{}\n{}", a.isOptimized ? "optimized" : "same", a.kernels, a.changed, a.why,
-                     a.image);
+  return fmt::format("{}\n{} {}\n{}\n{}\n{}", a.isOptimized ? "optimized" : "same", a.kernels, a.changed, a.why,
+                     a.ofAnyBlock, a.image);
 }
 
 std::string_view cutLine(std::string_view& text) {
@@ -117,6 +130,7 @@ ImageAnswer answerOf(std::string_view entry) {
   a.isOptimized = cutLine(entry) == "optimized";
   if (std::sscanf(std::string(cutLine(entry)).c_str(), "%u %u", &a.kernels, &a.changed) != 2) a.kernels = 0;
   a.why = cutLine(entry);
+  a.ofAnyBlock = cutLine(entry);
   a.image = entry;
   return a;
 }

@@ -7,6 +7,8 @@
 #include <iterator>
 #include <string>
 
+#include "interpose/deep_binding.h"
+
 extern "C" {
 #define INTERPOSED_FUNCTION(name) void name();
 #include INTERPOSED_FUNCTIONS
@@ -15,7 +17,9 @@ extern "C" {
 namespace ptxopt::interpose {
 namespace {
 
-using Dlsym = void* (*)(void*, const char*) noexcept;  // what may throw would not be called in place of ours
+// What may throw would not be called in place of ours.
+using Dlsym = void* (*)(void*, const char*) noexcept;
+using Dlopen = void* (*)(const char*, int) noexcept;
 
 struct Row {
   const char* name;
@@ -28,12 +32,18 @@ Row rows[] = {
 };
 
 // glibc's: ours hides it.
+template <typename F>
+F glibcs(const char* name) {
+  for (const char* version : {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"})
+    if (void* const f = dlvsym(RTLD_NEXT, name, version); f != nullptr) return reinterpret_cast<F>(f);
+  return F{nullptr};
+}
 Dlsym realDlsym() {
-  static const auto found = [] {
-    for (const char* version : {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"})
-      if (void* const f = dlvsym(RTLD_NEXT, "dlsym", version); f != nullptr) return reinterpret_cast<Dlsym>(f);
-    return Dlsym{nullptr};
-  }();
+  static const auto found = glibcs<Dlsym>("dlsym");
+  return found;
+}
+Dlopen realDlopen() {
+  static const auto found = glibcs<Dlopen>("dlopen");
   return found;
 }
 
@@ -42,7 +52,7 @@ std::atomic<void*> loaded;
 
 void* library() {
   if (void* const known = loaded; known != nullptr) return known;
-  void* const found = dlopen("libcuda.so.1", RTLD_NOW);
+  void* const found = realDlopen()("libcuda.so.1", RTLD_NOW);
   void* none = nullptr;
   loaded.compare_exchange_strong(none, found);
   return loaded;
@@ -52,7 +62,7 @@ void* library() {
 void noteLibraryOf(void* function) {
   Dl_info info;
   if (loaded != nullptr || dladdr(function, &info) == 0 || info.dli_fname == nullptr) return;
-  void* const found = dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD);
+  void* const found = realDlopen()(info.dli_fname, RTLD_NOW | RTLD_NOLOAD);
   void* none = nullptr;
   loaded.compare_exchange_strong(none, found);
 }
@@ -132,6 +142,15 @@ void* exchanged(const char* name, void* found, bool isPerThread) {
 #endif
 extern "C" __attribute__((visibility("default"))) INTERPOSE_OPTIMIZED void* dlsym(
     void* __restrict handle, const char* __restrict name) noexcept {
+  ptxopt::interpose::redirectDlsym(reinterpret_cast<void*>(dlsym),
+                                   reinterpret_cast<void*>(ptxopt::interpose::realDlsym()));
   if (void* const function = ptxopt::interpose::oursInsteadOf(handle, name); function != nullptr) return function;
   INTERPOSE_TAKES_OUR_PLACE return ptxopt::interpose::realDlsym()(handle, name);
+}
+
+// The same holds of dlopen(): where it looks depends on who calls.
+extern "C" __attribute__((visibility("default"))) INTERPOSE_OPTIMIZED void* dlopen(const char* file,
+                                                                                   int flags) noexcept {
+  ptxopt::interpose::noteFlags(flags);
+  INTERPOSE_TAKES_OUR_PLACE return ptxopt::interpose::realDlopen()(file, flags);
 }

@@ -7,6 +7,7 @@
 #include "interpose/real.h"
 #include "jit/devices.h"
 #include "jit/image.h"
+#include "jit/jit_options.h"
 #include "jit/links.h"
 #include "jit/log.h"
 #include "jit/optimizer.h"
@@ -72,16 +73,21 @@ std::shared_ptr<Input> optimizedInput(const char* call, void* linker, const Inpu
   image = imageOf(input.bytes, devices);
   if (image.kind != Image::Kind::Ptx) {
     if (image.kind == Image::Kind::FatBinary) return nullptr;
-    note(call, image, {}, false, 0);
+    note(call, image, {}, false);
     return nullptr;
   }
-  Links& links = Links::get();
-  if (links.wantsPlainCode(linker))
+  const Links::Before* const before = Links::get().optionsOf(linker);
+  const auto ask = [&](auto question) {
+    return question(static_cast<unsigned>(before->options.size()), before->options.data(), before->values.data());
+  };
+  if (before == nullptr)
+    answer.why = "the linker was made in a way that is not followed";
+  else if (ask(wantsPlainCode))
     answer.why = "the program asks for code that is not optimized";
   else
-    answer = optimized({image, devices, true, links.mostRegisters(linker)});
+    answer = optimized({image, devices, true, ask(mostRegisters)});
   if (!answer.isOptimized) {
-    note(call, image, answer, false, 0);
+    note(call, image, answer, false);
     return nullptr;
   }
   auto made = std::make_shared<Input>(input);
@@ -102,7 +108,7 @@ int added(const char* call, void* linker, const std::shared_ptr<Input>& input, c
   int refusal = 0;
   const AddOriginal addOptimized = made == nullptr ? AddOriginal() : [&](void* to) { return made->addTo(to); };
   const int result = Links::get().add(linker, addOriginal, addOptimized, linkCalls(), refusal);
-  if (made != nullptr) note(call, image, answer, refusal == 0, refusal);
+  if (made != nullptr) note(call, image, answer, refusal == 0, refusalOf(refusal));
   return result;
 }
 

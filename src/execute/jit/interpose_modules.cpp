@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "interpose/real.h"
+#include "jit/blocks.h"
 #include "jit/devices.h"
 #include "jit/image.h"
 #include "jit/jit_options.h"
@@ -58,7 +59,7 @@ std::unique_ptr<Made> optimizedImage(const char* call, const Image& image, const
   auto made = std::make_unique<Made>();
   made->image = image;
   if (image.kind == Image::Kind::Other) {
-    note(call, image, {}, false, 0);
+    note(call, image, {}, false);
     return nullptr;
   }
   if (wantsPlainCode)
@@ -66,43 +67,62 @@ std::unique_ptr<Made> optimizedImage(const char* call, const Image& image, const
   else
     made->answer = optimized({image, devices, isLinked, mostRegisters});
   if (made->answer.isOptimized) return made;
-  note(call, image, made->answer, false, 0);
+  note(call, image, made->answer, false);
   return nullptr;
 }
 
-// Loads `image` into `handle`: by `load` with what was made of it and with options, or by `loadOriginal`. `isKept`: the driver may read
+void say(const char* call, const Made& made, bool isUsed, const std::string& refusal) {
+  try {
+    note(call, made.image, made.answer, isUsed, refusal);
+  } catch (const std::exception&) {
+    // Nothing is said of it.
+  }
+}
+
+// Loads `image` into `handle`: by `load` with what was made of it and with options, or by `loadOriginal`. Of a library the driver may read
 // the image later, too.
 template <typename Load, typename LoadOriginal>
 int loaded(const char* call, void** handle, const Image& image, const std::vector<unsigned>& devices,
-           unsigned count, int* options, void** values, bool isKept, Load&& load, LoadOriginal&& loadOriginal) {
+           unsigned count, int* options, void** values, bool isLibrary, Load&& load, LoadOriginal&& loadOriginal) {
   std::unique_ptr<Made> made;
   std::optional<JitOptions> tried;
   try {
     tried.emplace(count, options, values);
+    const unsigned target = targetOf(count, options, values);
     if (handle != nullptr)
-      made = optimizedImage(call, image, devices, false, tried->wantsPlainCode(), tried->mostRegisters());
+      made = optimizedImage(call, image, target != 0 ? std::vector{target} : devices, false,
+                            wantsPlainCode(count, options, values), mostRegisters(count, options, values));
   } catch (const std::exception&) {
     made = nullptr;
   }
   if (made == nullptr) return loadOriginal();
   void* module = nullptr;
   const int result = load(&module, made->forDriver(), tried->values());
-  try {
-    note(call, image, made->answer, result == 0, result);
-  } catch (const std::exception&) {
-    // Nothing is said of it.
+  if (result != 0) {
+    say(call, *made, false, refusalOf(result));
+    return loadOriginal();
   }
-  if (result != 0) return loadOriginal();
+  const std::vector<std::string>& kernels = made->answer.ofAnyBlock;
+  if (const std::vector<int> threads = threadsOf(module, isLibrary, kernels); mayTakeFewer(threads)) {
+    const int again = loadOriginal();
+    if (again != 0 || takeFewer(threads, threadsOf(*handle, isLibrary, kernels))) {
+      unload(module, isLibrary);
+      say(call, *made, false, "a kernel would take smaller blocks");
+      return again;
+    }
+    unload(*handle, isLibrary);
+  }
+  say(call, *made, true, {});
   *handle = module;
   tried->giveToProgram();
-  if (isKept) made.release();
+  if (isLibrary) made.release();
   return result;
 }
 
 // The same of an image of the program.
 template <typename Load, typename LoadOriginal>
 int loadedFrom(const char* call, void** handle, const void* at, unsigned count, int* options, void** values,
-               bool isKept, Load&& load, LoadOriginal&& loadOriginal) {
+               bool isLibrary, Load&& load, LoadOriginal&& loadOriginal) {
   if (isInDriver) return loadOriginal();
   Image image;
   std::vector<unsigned> devices;
@@ -112,7 +132,7 @@ int loadedFrom(const char* call, void** handle, const void* at, unsigned count, 
   } catch (const std::exception&) {
     return loadOriginal();
   }
-  return loaded(call, handle, image, devices, count, options, values, isKept, load, loadOriginal);
+  return loaded(call, handle, image, devices, count, options, values, isLibrary, load, loadOriginal);
 }
 
 std::optional<std::string> contentsOf(const char* path) {
@@ -126,7 +146,7 @@ std::optional<std::string> contentsOf(const char* path) {
 // ... and of a file.
 template <typename Load, typename LoadOriginal>
 int loadedFromFile(const char* call, void** handle, const char* path, unsigned count, int* options, void** values,
-                   bool isKept, Load&& load, LoadOriginal&& loadOriginal) {
+                   bool isLibrary, Load&& load, LoadOriginal&& loadOriginal) {
   if (isInDriver) return loadOriginal();
   std::optional<std::string> bytes;
   Image image;
@@ -139,7 +159,7 @@ int loadedFromFile(const char* call, void** handle, const char* path, unsigned c
   } catch (const std::exception&) {
     return loadOriginal();
   }
-  return loaded(call, handle, image, devices, count, options, values, isKept, load, loadOriginal);
+  return loaded(call, handle, image, devices, count, options, values, isLibrary, load, loadOriginal);
 }
 
 }  // namespace

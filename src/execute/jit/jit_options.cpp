@@ -15,6 +15,7 @@ enum Option : int {
   ErrorLogBuffer = 5,
   ErrorLogBytes = 6,
   OptimizationLevel = 7,
+  Target = 9,
   GenerateDebugInfo = 11,
 };
 
@@ -61,11 +62,19 @@ std::map<unsigned, std::string> JitOptions::logs() const {
   return found;
 }
 
-bool JitOptions::wantsPlainCode() const {
-  return valueOf(count_, options_, given_, GenerateDebugInfo).value_or(0) != 0 ||
-         valueOf(count_, options_, given_, OptimizationLevel).value_or(1) == 0;
+bool wantsPlainCode(unsigned count, const int* options, void* const* values) {
+  return valueOf(count, options, values, GenerateDebugInfo).value_or(0) != 0 ||
+         valueOf(count, options, values, OptimizationLevel).value_or(1) == 0;
 }
 
-unsigned JitOptions::mostRegisters() const { return valueOf(count_, options_, given_, MaxRegisters).value_or(0); }
+unsigned mostRegisters(unsigned count, const int* options, void* const* values) {
+  return valueOf(count, options, values, MaxRegisters).value_or(0);
+}
+
+unsigned targetOf(unsigned count, const int* options, void* const* values) {
+  constexpr unsigned kSuffixes = 0x10000;
+  const unsigned target = valueOf(count, options, values, Target).value_or(0);
+  return target < kSuffixes ? target : 0;
+}
 
 }  // namespace ptxopt::jit

@@ -10,6 +10,13 @@
 
 namespace ptxopt::jit {
 
+// Whether the program wants what it wrote: code for a debugger, or not to be optimized.
+bool wantsPlainCode(unsigned count, const int* options, void* const* values);
+// CU_JIT_MAX_REGISTERS; 0: not said.
+unsigned mostRegisters(unsigned count, const int* options, void* const* values);
+// CU_JIT_TARGET as an architecture; 0: not said, or one with a suffix, which the text says too.
+unsigned targetOf(unsigned count, const int* options, void* const* values);
+
 class JitOptions {
  public:
   JitOptions(unsigned count, int* options, void** values);
@@ -20,10 +27,6 @@ class JitOptions {
   void giveToProgram() const;
   // What the program's buffers have, by their places among the values.
   std::map<unsigned, std::string> logs() const;
-
-  // Code for a debugger, or not to be optimized: the program wants what it wrote.
-  bool wantsPlainCode() const;
-  unsigned mostRegisters() const;  // 0: not said
 
  private:
   // A buffer of the program, by its place among the values.

@@ -6,13 +6,6 @@
 #include "jit/jit_options.h"
 
 namespace ptxopt::jit {
-namespace {
-
-JitOptions optionsOf(Links::Before& before) {
-  return {static_cast<unsigned>(before.options.size()), before.options.data(), before.values.data()};
-}
-
-}  // namespace
 
 Links& Links::get() {
   static auto* const links = new Links;  // never ended: programs call in until the very end
@@ -21,7 +14,11 @@ Links& Links::get() {
 
 Links::Before Links::before(unsigned count, int* options, void** values) {
   if (options == nullptr || values == nullptr) return {};
-  return {{options, options + count}, {values, values + count}, JitOptions(count, options, values).logs()};
+  Before before;
+  before.options.assign(options, options + count);
+  before.values.assign(values, values + count);
+  before.logs = JitOptions(count, options, values).logs();
+  return before;
 }
 
 void Links::created(void* handle, Before before, int* options, void** values) {
@@ -45,15 +42,9 @@ void* Links::current(void* handle) {
   return link != nullptr ? link->current : handle;
 }
 
-bool Links::wantsPlainCode(void* handle) {
-  Link* const link = find(handle);
-  // One that was made in a way that is not followed may have any options.
-  return link == nullptr || optionsOf(link->before).wantsPlainCode();
-}
-
-unsigned Links::mostRegisters(void* handle) {
-  Link* const link = find(handle);
-  return link == nullptr ? 0 : optionsOf(link->before).mostRegisters();
+const Links::Before* Links::optionsOf(void* handle) {
+  const Link* const link = find(handle);
+  return link != nullptr ? &link->before : nullptr;
 }
 
 bool Links::startAgain(Link& link, const LinkCalls& calls, int& result) {

@@ -36,9 +36,8 @@ class Links {
   void created(void* handle, Before before, int* options, void** values);
   // What the driver calls it now.
   void* current(void* handle);
-  // Code that the linker makes is not to be optimized.
-  bool wantsPlainCode(void* handle);
-  unsigned mostRegisters(void* handle);
+  // nullptr: it was made in a way that is not followed.
+  const Before* optionsOf(void* handle);
   // Adds an input; `addOptimized`: not empty where there is something to try first. `refusal`: what the driver said of that.
   int add(void* handle, const AddOriginal& addOriginal, const AddOriginal& addOptimized, const LinkCalls& calls,
           int& refusal);

@@ -54,16 +54,17 @@ const char* kindOf(const Image& image) {
 
 }  // namespace
 
-void note(const char* call, const Image& image, const Answer& answer, bool isUsed, int refusal) {
+std::string refusalOf(int result) {
+  return result == 0 ? "" : "the driver refuses the optimized text (error " + std::to_string(result) + ")";
+}
+
+void note(const char* call, const Image& image, const Answer& answer, bool isUsed, const std::string& refusal) {
   const Settings& settings = Settings::get();
   if (settings.log.empty() && !settings.isVerbose) return;
   const int before = errno;
   const std::string module = image.kind == Image::Kind::Other ? "" : digestOf(image.bytes);
   std::string why = image.kind == Image::Kind::Other ? image.why : answer.why;
-  if (refusal != 0) {
-    why = "the driver refuses the optimized text (error " + std::to_string(refusal) + ")" +
-          (why.empty() ? "" : "; " + why);
-  }
+  if (!refusal.empty()) why = refusal + (why.empty() ? "" : "; " + why);
   const auto number = [](auto value) { return std::to_string(value); };
   if (!settings.log.empty()) {
     std::string line = "{\"process\":" + number(::getpid()) + ",\"call\":" + quoted(call) +

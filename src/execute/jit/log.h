@@ -8,7 +8,9 @@
 
 namespace ptxopt::jit {
 
-// `call`: the driver's function. `isUsed`: the driver took what was made of it; `refusal`: its error where it did not, otherwise 0.
-void note(const char* call, const Image& image, const Answer& answer, bool isUsed, int refusal);
+// `call`: the driver's function. `isUsed`: the program has what was made of it; `refusal`: why not, beside what the answer says.
+void note(const char* call, const Image& image, const Answer& answer, bool isUsed, const std::string& refusal = {});
+// Of what the driver answered; empty: nothing is wrong.
+std::string refusalOf(int result);
 
 }  // namespace ptxopt::jit

@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <sstream>
 #include <string_view>
 #include <vector>
 
@@ -28,7 +29,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kMostAnswer = 64 * 1024;
+constexpr std::size_t kMostAnswer = std::size_t{4} << 20;
 
 // Above those that the other process gets them as.
 Descriptor high(int descriptor) {
@@ -213,6 +214,8 @@ Answer ask(const Request& request, Clock::time_point begin) {
     return refuse("the optimizer ended without an answer");
   answer.isFromCache = isFromCache != 0;
   answer.why = nextLine(rest);
+  std::istringstream names(nextLine(rest));
+  for (std::string name; names >> name;) answer.ofAnyBlock.push_back(name);
   if (verdict != kOptimized) return answer;
   answer.image = contentsOf(result.get());
   if (answer.image.empty()) return refuse("the optimizer made nothing");

@@ -27,6 +27,7 @@ struct Answer {
   std::string why;    // it is not, or what is to be said of it
   unsigned kernels = 0, changed = 0;
   bool isFromCache = false;
+  std::vector<std::string> ofAnyBlock;  // kernels that changed, and say nothing of the threads of their blocks
   double seconds = 0;
 };
 

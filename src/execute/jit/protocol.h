@@ -6,6 +6,7 @@
 //     optimized | same
 //     the number of kernels, of those that changed, 1 where it came from the cache
 //     why it is the same, or what was kept, in a line; may be empty
+//     the kernels that changed and whose blocks may have any number of threads, with blanks between them
 #pragma once
 
 namespace ptxopt::jit {

@@ -1,7 +1,8 @@
 // In front of the stub of the driver: one that says what it was given, and refuses it where it is told to.
 //
-// What has a division in it is the original. $DRIVER_LOG gets a line for each call: its name, and `original` or `optimized`.
+// PTX with no division in it was optimized; all else is the original. $DRIVER_LOG gets a line for each call: its name, and `original` or `optimized`.
 // $DRIVER_REFUSES: `optimized`, when it is loaded or given to the linker; `complete`, when something optimized is linked; `all`.
+// $DRIVER_THREADS: what it answers one after the other when it is asked how many threads a block of a kernel may have.
 // Its linker writes into the program's logs behind what is there, as long as the linker lives.
 #include <dlfcn.h>
 
@@ -62,7 +63,7 @@ bool isOriginal(const void* image) {
   if (magic == 0xBA55ED50) std::memcpy(&bytes, static_cast<const char*>(container) + 8, sizeof bytes);
   const std::string_view text(static_cast<const char*>(container),
                               bytes != 0 ? 16 + bytes : std::strlen(static_cast<const char*>(container)));
-  return text.find("div.u32") != std::string_view::npos;
+  return text.find("div.u32") != std::string_view::npos || text.find(".version") == std::string_view::npos;
 }
 
 bool isRefused(const char* call, bool original, const Options& options) {
@@ -117,6 +118,19 @@ SEEN cuLibraryLoadFromFile(void** library, const char* path, int* options, void*
   if (isRefused(__func__, true, {count, options, values})) return kRefused;
   return NEXT(cuLibraryLoadFromFile)(library, path, options, values, count, more, moreValues, moreCount);
 }
+int nextThreads(int* threads) {
+  static std::string left = wordOf("DRIVER_THREADS");
+  if (left.empty()) return *threads = 1024, 0;
+  *threads = std::stoi(left);
+  left.erase(0, left.find(',') == std::string::npos ? left.size() : left.find(',') + 1);
+  if (const std::string log = wordOf("DRIVER_LOG"); !log.empty())
+    std::ofstream(log, std::ios::app) << "threads " << *threads << '\n';
+  return 0;
+}
+SEEN cuFuncGetAttribute(int* value, int attribute, void* function) {
+  return attribute == 0 ? nextThreads(value) : NEXT(cuFuncGetAttribute)(value, attribute, function);
+}
+SEEN cuKernelGetAttribute(int* value, int, void*, int) { return nextThreads(value); }
 SEEN cuLinkCreate_v2(unsigned count, int* options, void** values, void** state) {
   auto* const linker = new Linker;
   linker->options = {count, options, values};

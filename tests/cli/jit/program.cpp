@@ -1,7 +1,7 @@
 // A program that loads PTX, for tests of ptxopt jit:  program WAY LOADER WHAT
 //
-// WAY is how it finds the driver: `linked`, by dlsym (`asked`), by dlsym of a library at a path (`path`, $DRIVER), or by
-// cuGetProcAddress (`entries`). LOADER is the function that loads, or a case below. WHAT is loaded: `good`, `broken`, `machine`, `text`,
+// WAY is how it finds the driver: `linked`, by dlsym (`asked`), by dlsym of a library at a path (`path`, $DRIVER), by
+// cuGetProcAddress (`entries`), or by a library that does not see ours ($DEEP, `deep`). LOADER is the function that loads, or a case below. WHAT is loaded: `good`, `bounded`, `broken`, `machine`, `text`,
 // or `none`. It prints what the driver answered, what it said, and what the kernel computed.
 #include <dlfcn.h>
 #include <signal.h>
@@ -54,6 +54,11 @@ void* library;
 void* find(const char* name, void* linked) {
   if (way == "linked") return linked;
   if (way == "asked" || way == "path") return dlsym(library, name);
+  if (way == "deep") {
+    static auto* const lookUp = reinterpret_cast<void* (*)(const char*)>(
+        dlsym(dlopen(std::getenv("DEEP"), RTLD_NOW | RTLD_DEEPBIND), "lookUp"));
+    return lookUp(name);
+  }
   static auto* const ask = reinterpret_cast<decltype(&cuGetProcAddress_v2)>(dlsym(library, "cuGetProcAddress_v2"));
   std::string plain = name;
   if (plain.ends_with("_v2")) plain.resize(plain.size() - 3);
@@ -98,6 +103,7 @@ again:
 std::string imageOf(const std::string& what) {
   std::string text = kGood;
   if (what == "broken") return text.replace(text.find("ret;"), 4, "ret");
+  if (what == "bounded") text.insert(text.find("{", text.find(".entry")), ".maxntid 64, 1, 1 ");
   if (what == "machine")
     return "\x7f"
            "ELF, as far as its first bytes go";

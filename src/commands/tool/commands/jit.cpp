@@ -33,6 +33,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kOptions = "PTXOPT_OPTIONS";
 constexpr double kMostBudget = 86400;
+constexpr const char* kNothing = ".version 8.0\n.target sm_80\n.address_size 64\n";
 
 struct JitLine {
   double budget = jit::kUsualBudget;
@@ -58,7 +59,7 @@ bool readJitLine(int argc, char** argv, JitLine& line, int& exitCode) {
   app.footer(
       "Examples:\n"
       "  ptxopt jit ./app --size 64\n"
-      "  ptxopt jit --table --budget 10 python train.py\n"
+      "  ptxopt jit --table --budget 10 python -m app\n"
       "  ptxopt jit --skip-pass lsr --guard=off ./app\n"
       "Options that say how to optimize are those of $PTXOPT_OPTIONS, which counts where there are none here: the "
       "passes, the knobs and the guard, as of ptxopt as.");
@@ -169,7 +170,11 @@ std::string prepareEnvironment(JitLine& line) {
     return fmt::format("'{}': a library to preload cannot have a blank or a colon in its path", library);
   if (const Config& config = userConfig(); !config.mistakes.empty()) return config.mistakes.front();
   if (!line.optimizer.empty()) setenv(kOptions, quoted(line.optimizer).c_str(), 1);
-  if (const std::string mistake = readWrapperOptions().mistake; !mistake.empty()) return mistake;
+  wrapper::WrapperOptions options = readWrapperOptions();
+  if (!options.mistake.empty()) return options.mistake;
+  // Names of passes; a loop that is to be left alone may be in any module.
+  options.optimizer.decline.clear();
+  if (const Result tried = optimize(kNothing, options.optimizer); tried.status == Status::Usage) return tried.error;
   for (std::string* const file : {&line.profile, &line.log}) {
     if (file->empty()) continue;
     *file = fs::absolute(*file, error).string();
