@@ -109,7 +109,7 @@ bool readJitLine(int argc, char** argv, JitLine& line, int& exitCode) {
   return parseArguments(app, words, exitCode, check);
 }
 
-std::string quoted(const std::vector<std::string>& words) {
+std::string asShellWords(const std::vector<std::string>& words) {
   std::string out;
   for (const std::string& word : words) {
     out += out.empty() ? "'" : " '";
@@ -169,7 +169,7 @@ std::string prepareEnvironment(JitLine& line) {
   if (library.find_first_of(" :") != std::string::npos)
     return fmt::format("'{}': a library to preload cannot have a blank or a colon in its path", library);
   if (const Config& config = userConfig(); !config.mistakes.empty()) return config.mistakes.front();
-  if (!line.optimizer.empty()) setenv(kOptions, quoted(line.optimizer).c_str(), 1);
+  if (!line.optimizer.empty()) setenv(kOptions, asShellWords(line.optimizer).c_str(), 1);
   wrapper::WrapperOptions options = readWrapperOptions();
   if (!options.mistake.empty()) return options.mistake;
   // Names of passes; a loop that is to be left alone may be in any module.
