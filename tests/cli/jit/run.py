@@ -199,8 +199,6 @@ open("seen", "w").write(json.dumps([sorted(map(int, os.listdir("/proc/self/fd"))
         self.check(found(PTXOPT_OPTIONS="--skip-pass lsr") == [False], "other options in the variable")
         self.check(found(COMMENT="another text") == [False], "another text")
         self.check(found(PTXOPT_CACHE_DIR="") == [False] and found(PTXOPT_CACHE_DIR="") == [False], "no cache")
-        (self.folder / "p.json").write_text("{}")
-        self.check(found() == [True], "still there")
         # What is not PTX is known, too.
         for expected in ([False], [True]):
             log = self.program_runs("linked", "cuModuleLoadData", "broken")[2]

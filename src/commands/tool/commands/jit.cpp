@@ -142,17 +142,22 @@ std::string settingsOfAnswers() {
   return out;
 }
 
+bool readProfile(const std::string& path, Options& options, std::string& error) {
+  FileText text;
+  if (!readFile(path, text, error)) return false;
+  options.profile = std::string_view(text);
+  options.profileName = path;
+  return true;
+}
+
 // The process that the library asks (protocol.h).
 int answerLibrary(int argc, char** argv) {
   const Config& config = userConfig();
   wrapper::WrapperOptions options = readWrapperOptions();
   if (!config.mistakes.empty() && options.mistake.empty()) options.mistake = config.mistakes.front();
   if (const std::string profile = environmentValue(jit::kProfileVariable); !profile.empty()) {
-    FileText text;
     std::string error;
-    if (!readFile(profile, text, error) && options.mistake.empty()) options.mistake = error;
-    options.optimizer.profile = std::string_view(text);
-    options.optimizer.profileName = profile;
+    if (!readProfile(profile, options.optimizer, error) && options.mistake.empty()) options.mistake = error;
   }
   return jit_process::answerModule(std::span(argv + 2, static_cast<std::size_t>(argc - 2)), options,
                                    settingsOfAnswers());
@@ -172,19 +177,18 @@ std::string prepareEnvironment(JitLine& line) {
   if (!line.optimizer.empty()) setenv(kOptions, asShellWords(line.optimizer).c_str(), 1);
   wrapper::WrapperOptions options = readWrapperOptions();
   if (!options.mistake.empty()) return options.mistake;
-  // Names of passes; a loop that is to be left alone may be in any module.
-  options.optimizer.decline.clear();
-  if (const Result tried = optimize(kNothing, options.optimizer); tried.status == Status::Usage) return tried.error;
   for (std::string* const file : {&line.profile, &line.log}) {
     if (file->empty()) continue;
     *file = fs::absolute(*file, error).string();
     if (error) return fmt::format("'{}': {}", *file, error.message());
   }
   if (!line.profile.empty()) {
-    FileText ignored;
-    if (std::string why; !readFile(line.profile, ignored, why)) return why;
+    if (std::string why; !readProfile(line.profile, options.optimizer, why)) return why;
     setenv(jit::kProfileVariable, line.profile.c_str(), 1);
   }
+  // Names of passes, and the profile; a loop that is to be left alone may be in any module.
+  options.optimizer.decline.clear();
+  if (const Result tried = optimize(kNothing, options.optimizer); tried.status == Status::Usage) return tried.error;
   if (line.verbose) setenv(jit::kVerboseVariable, "1", 1);
   setenv(jit::kToolVariable, self.c_str(), 1);
   setenv(jit::kBudgetVariable, fmt::format("{}", line.budget).c_str(), 1);
