@@ -38,7 +38,7 @@ class Jit(command_tests.CommandTests):
     def environment(self, **settings):
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("PTXOPT_", "DRIVER", "LD_PRELOAD"))}
         return {**clean, "LD_LIBRARY_PATH": f"{self.driver}:{self.emulation}", "PTXOPT_CACHE_DIR": str(self.cache_folder), "PTXOPT_CONFIG": "",
-                "PTXOPT_GUARD": "off", "PTXOPT_JIT_BUDGET": "60", "DEEP": self.deep, "DRIVER": f"{self.driver}/libcuda.so.1", **settings}
+                "PTXOPT_GUARD": "off", "PTXOPT_JIT_BUDGET": "60", "DEEP": Path(self.deep).name, "DRIVER": f"{self.driver}/libcuda.so.1", **settings}
 
     def program_runs(self, *words, jit=("--log", "log"), **settings):
         """The program, under ptxopt jit or by itself: how it ended, what the driver got, and the lines of the log."""
