@@ -200,6 +200,7 @@ open("seen", "w").write(json.dumps([sorted(map(int, os.listdir("/proc/self/fd"))
         found = lambda **settings: [line["from_cache"] for line in self.program_runs(*words, **settings)[2]]  # noqa: E731
         self.check(found() == [False] and found() == [True], "the second run has it from the cache")
         self.check(found(jit=("--log", "log", "-O1")) == [False], "other options")
+        self.check(found(jit=("--log", "log", "-j4", "--verify-each", "--skip-pass=lsr")) == [False], "options of each form")
         self.check(found(PTXOPT_OPTIONS="--skip-pass lsr") == [False], "other options in the variable")
         self.check(found(COMMENT="another text") == [False], "another text")
         self.check(found(PTXOPT_CACHE_DIR="") == [False] and found(PTXOPT_CACHE_DIR="") == [False], "no cache")

@@ -80,6 +80,12 @@ bool readJitLine(int argc, char** argv, JitLine& line, int& exitCode) {
   optimizer.addKnobs(app);
   GuardLine guard;
   addGuardOptions(app, guard);
+  app.add_option("-j,--jobs", options.jobs, "threads that work on functions; 0: as many as there are cores")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1024))
+      ->group("Optimizing");
+  app.add_flag("--verify-each", options.verifyEach, "check the representation after each pass")
+      ->group("Optimizing");
   app.add_option("PROGRAM", line.command, "the program and its arguments");
   std::vector<std::string> words;
   int i = 1;
@@ -96,7 +102,8 @@ bool readJitLine(int argc, char** argv, JitLine& line, int& exitCode) {
     const bool isOwn = option == nullptr || std::ranges::find(own, option) != own.end();
     const auto take = [&](const std::string& taken) {
       words.push_back(taken);
-      if (!isOwn || (option == nullptr && word.starts_with("-O"))) line.optimizer.push_back(taken);
+      if (!isOwn || (option == nullptr && (word.starts_with("-O") || word.starts_with("-j"))))
+        line.optimizer.push_back(taken);
     };
     take(word);
     const bool hasValue = option != nullptr ? option->get_expected_min() > 0 : word == "--color";
