@@ -20,7 +20,7 @@
 namespace ptxopt::jit_process {
 namespace {
 
-constexpr unsigned kMostSeconds = 600;
+constexpr rlim_t kMostSeconds = 600;  // of CPU time, unless the library waits longer
 
 ImageRequest requestOf(std::span<char* const> words) {
   ImageRequest r;
@@ -81,10 +81,10 @@ int answerModule(std::span<char* const> words, const wrapper::WrapperOptions& op
                  const std::string& settings) {
   // The library may have gone on without the answer.
   ::signal(SIGPIPE, SIG_IGN);
-  ::alarm(kMostSeconds);
-  const rlimit time{kMostSeconds, kMostSeconds};
-  ::setrlimit(RLIMIT_CPU, &time);
   const ImageRequest request = requestOf(words);
+  const auto seconds = std::max(kMostSeconds, static_cast<rlim_t>(request.budget));
+  const rlimit time{seconds, seconds};
+  ::setrlimit(RLIMIT_CPU, &time);
   ImageAnswer refused;
   const Mapped image;
   if (image.bytes().empty()) {

@@ -1,6 +1,6 @@
 // The process that libptxopt_jit.so asks to optimize an image (src/execute/jit/protocol.h): `ptxopt jit --module WORDS...`.
 //
-// Nobody waits for it but the library, for a while; it ends by itself after ten minutes at most.
+// Nobody waits for it but the library, for a while; it ends by itself after ten minutes of CPU time.
 #pragma once
 
 #include <span>

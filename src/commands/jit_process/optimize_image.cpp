@@ -189,7 +189,7 @@ KnownAnswer findAnswer(std::string_view image, const ImageRequest& request, cons
   for (const unsigned d : request.devices) devices += fmt::format("{} ", d);
   found.key = Cache::key(fmt::format("jit\n{}\n{}{}{} {} {}\n{}\n", settings, programs(options), devices,
                                      request.isFatBinary, request.isLinked, request.mostRegisters,
-                                     options.optimizer.profile) +
+                                     options.optimizer.facts + '\n' + options.optimizer.profile) +
                          std::string(image));
   const auto entry = Cache::user().find(found.key);
   if (!entry) return found;

@@ -142,9 +142,11 @@ void* exchanged(const char* name, void* found, bool isPerThread) {
 #endif
 extern "C" __attribute__((visibility("default"))) INTERPOSE_OPTIMIZED void* dlsym(
     void* __restrict handle, const char* __restrict name) noexcept {
+  // Without variables: clang would have to end them after the last call.
   ptxopt::interpose::redirectDlsym(reinterpret_cast<void*>(dlsym),
                                    reinterpret_cast<void*>(ptxopt::interpose::realDlsym()));
-  if (void* const function = ptxopt::interpose::oursInsteadOf(handle, name); function != nullptr) return function;
+  if (ptxopt::interpose::oursInsteadOf(handle, name) != nullptr)
+    return ptxopt::interpose::oursInsteadOf(handle, name);
   INTERPOSE_TAKES_OUR_PLACE return ptxopt::interpose::realDlsym()(handle, name);
 }
 

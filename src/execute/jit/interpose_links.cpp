@@ -128,33 +128,38 @@ INTERPOSED cuLinkCreate_v2(unsigned count, int* options, void** values, void** l
 }
 INTERPOSED cuLinkAddData_v2(void* linker, int type, void* data, size_t size, const char* name, unsigned count,
                             int* options, void** values) {
-  std::shared_ptr<Input> input;
+  const auto addGiven = [&] {
+    return call(REAL(cuLinkAddData_v2), Links::get().current(linker), type, data, size, name, count, options,
+                values);
+  };
+  if (data == nullptr) return addGiven();
   try {
-    if (data != nullptr)
-      input = inputOf(std::string(static_cast<const char*>(data), size), type, name, count, options, values);
-    if (input != nullptr) return added(__func__, linker, input, [input](void* to) { return input->addTo(to); });
+    const auto input =
+        inputOf(std::string(static_cast<const char*>(data), size), type, name, count, options, values);
+    return added(__func__, linker, input, [input](void* to) { return input->addTo(to); });
   } catch (const std::exception&) {
-    // Without memory for a copy.
+    return addGiven();  // there is no memory for a copy
   }
-  return call(REAL(cuLinkAddData_v2), Links::get().current(linker), type, data, size, name, count, options, values);
 }
 INTERPOSED cuLinkAddFile_v2(void* linker, int type, const char* path, unsigned count, int* options, void** values) {
+  const auto addGiven = [&] {
+    return call(REAL(cuLinkAddFile_v2), Links::get().current(linker), type, path, count, options, values);
+  };
+  if (path == nullptr) return addGiven();
   try {
-    std::ifstream in(path != nullptr ? path : "", std::ios::binary);
+    std::ifstream in(path, std::ios::binary);
     std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-    if (in && path != nullptr) {
-      const auto input = inputOf(std::move(bytes), type, path, count, options, values);
-      // The text of the file may be gone when the linker is asked again, and the driver has been told its name.
-      const AddOriginal again = [input](void* to) {
-        return call(REAL(cuLinkAddFile_v2), to, input->type, input->name.c_str(),
-                    static_cast<unsigned>(input->options.size()), input->options.data(), input->values.data());
-      };
-      return added(__func__, linker, input, again);
-    }
+    if (!in) return addGiven();
+    const auto input = inputOf(std::move(bytes), type, path, count, options, values);
+    // The driver reads the file itself, as the program asks.
+    const AddOriginal again = [input](void* to) {
+      return call(REAL(cuLinkAddFile_v2), to, input->type, input->name.c_str(),
+                  static_cast<unsigned>(input->options.size()), input->options.data(), input->values.data());
+    };
+    return added(__func__, linker, input, again);
   } catch (const std::exception&) {
-    // Without memory for a copy.
+    return addGiven();
   }
-  return call(REAL(cuLinkAddFile_v2), Links::get().current(linker), type, path, count, options, values);
 }
 INTERPOSED cuLinkComplete(void* linker, void** image, size_t* size) {
   return Links::get().complete(

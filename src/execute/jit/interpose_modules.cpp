@@ -71,14 +71,6 @@ std::unique_ptr<Made> optimizedImage(const char* call, const Image& image, const
   return nullptr;
 }
 
-void say(const char* call, const Made& made, bool isUsed, const std::string& refusal) {
-  try {
-    note(call, made.image, made.answer, isUsed, refusal);
-  } catch (const std::exception&) {
-    // Nothing is said of it.
-  }
-}
-
 // Loads `image` into `handle`: by `load` with what was made of it and with options, or by `loadOriginal`. Of a library the driver may read
 // the image later, too.
 template <typename Load, typename LoadOriginal>
@@ -99,7 +91,7 @@ int loaded(const char* call, void** handle, const Image& image, const std::vecto
   void* module = nullptr;
   const int result = load(&module, made->forDriver(), tried->values());
   if (result != 0) {
-    say(call, *made, false, refusalOf(result));
+    note(call, image, made->answer, false, refusalOf(result));
     return loadOriginal();
   }
   const std::vector<std::string>& kernels = made->answer.ofAnyBlock;
@@ -107,15 +99,16 @@ int loaded(const char* call, void** handle, const Image& image, const std::vecto
     const int again = loadOriginal();
     if (again != 0 || takeFewer(threads, threadsOf(*handle, isLibrary, kernels))) {
       unload(module, isLibrary);
-      say(call, *made, false, "a kernel would take smaller blocks");
+      note(call, image, made->answer, false, "a kernel would take smaller blocks");
       return again;
     }
     unload(*handle, isLibrary);
   }
-  say(call, *made, true, {});
+  note(call, image, made->answer, true);
   *handle = module;
   tried->giveToProgram();
-  if (isLibrary) made.release();
+  if (isLibrary) [[maybe_unused]]
+    const Made* const kept = made.release();
   return result;
 }
 

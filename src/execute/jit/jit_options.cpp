@@ -1,5 +1,6 @@
 #include "jit/jit_options.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -53,7 +54,7 @@ void JitOptions::giveToProgram() const {
     std::memcpy(given_[b.place], b.bytes.data(), b.bytes.size());
     values[b.place] = given_[b.place];
   }
-  std::memcpy(given_, values.data(), count_ * sizeof(void*));
+  std::copy(values.begin(), values.end(), given_);
 }
 
 std::map<unsigned, std::string> JitOptions::logs() const {

@@ -51,6 +51,7 @@ bool Links::startAgain(Link& link, const LinkCalls& calls, int& result) {
   const Before& before = link.before;
   for (const auto& [place, bytes] : before.logs) std::memcpy(before.values[place], bytes.data(), bytes.size());
   std::copy(before.values.begin(), before.values.end(), link.values);
+  link.replaced.reserve(link.replaced.size() + 1);
   void* made = nullptr;
   if (calls.create(static_cast<unsigned>(before.options.size()), link.options, link.values, &made) != 0)
     return false;
@@ -66,22 +67,16 @@ int Links::add(void* handle, const AddOriginal& addOriginal, const AddOriginal& 
                const LinkCalls& calls, int& refusal) {
   Link* const link = find(handle);
   if (link == nullptr) return addOriginal(handle);
-  if (addOptimized) {
-    const int result = addOptimized(link->current);
-    if (result == 0) {
-      link->hasOptimized = true;
-      link->inputs.push_back(addOriginal);
-      return result;
-    }
-    refusal = result;
-    link->inputs.push_back(addOriginal);
-    int again = result;
-    if (startAgain(*link, calls, again)) return again;
-    return addOriginal(link->current);
+  link->inputs.push_back(addOriginal);  // before anything is added: it may throw
+  if (!addOptimized) return addOriginal(link->current);
+  const int result = addOptimized(link->current);
+  if (result == 0) {
+    link->hasOptimized = true;
+    return result;
   }
-  const int result = addOriginal(link->current);
-  link->inputs.push_back(addOriginal);
-  return result;
+  refusal = result;
+  int again = result;
+  return startAgain(*link, calls, again) ? again : addOriginal(link->current);
 }
 
 int Links::complete(void* handle, const std::function<int(void*)>& call, const LinkCalls& calls) {

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdio>
+#include <exception>
 
 #include "jit/settings.h"
 #include "support/descriptor.h"
@@ -22,6 +23,11 @@ std::string digestOf(std::string_view bytes) {
   std::snprintf(digits.data(), digits.size(), "%016llx",
                 static_cast<unsigned long long>(XXH3_64bits(bytes.data(), bytes.size())));
   return digits.data();
+}
+
+// A line that cannot be written is lost.
+void put(int to, const std::string& line) {
+  [[maybe_unused]] const ssize_t written = ::write(to, line.data(), line.size());
 }
 
 std::string quoted(std::string_view text) {
@@ -52,13 +58,7 @@ const char* kindOf(const Image& image) {
   return "other";
 }
 
-}  // namespace
-
-std::string refusalOf(int result) {
-  return result == 0 ? "" : "the driver refuses the optimized text (error " + std::to_string(result) + ")";
-}
-
-void note(const char* call, const Image& image, const Answer& answer, bool isUsed, const std::string& refusal) {
+void write(const char* call, const Image& image, const Answer& answer, bool isUsed, const std::string& refusal) {
   const Settings& settings = Settings::get();
   if (settings.log.empty() && !settings.isVerbose) return;
   const int before = errno;
@@ -75,7 +75,7 @@ void note(const char* call, const Image& image, const Answer& answer, bool isUse
                        ",\"from_cache\":" + (answer.isFromCache ? "true" : "false") +
                        ",\"seconds\":" + seconds(answer.seconds) + ",\"why\":" + quoted(why) + "}\n";
     const Descriptor file(::open(settings.log.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
-    if (file.isOpen() && ::write(file.get(), line.data(), line.size()) < 0) why += "";
+    put(file.get(), line);
   }
   if (settings.isVerbose) {
     std::string line = "ptxopt jit: " + std::string(call) + ": ";
@@ -89,9 +89,24 @@ void note(const char* call, const Image& image, const Answer& answer, bool isUse
       if (!why.empty()) line += ": " + why;
     }
     line += '\n';
-    if (::write(STDERR_FILENO, line.data(), line.size()) < 0) why += "";
+    put(STDERR_FILENO, line);
   }
   errno = before;
+}
+
+}  // namespace
+
+std::string refusalOf(int result) {
+  return result == 0 ? "" : "the driver refuses the optimized text (error " + std::to_string(result) + ")";
+}
+
+bool note(const char* call, const Image& image, const Answer& answer, bool isUsed, const std::string& refusal) {
+  try {
+    write(call, image, answer, isUsed, refusal);
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
 }
 
 }  // namespace ptxopt::jit

@@ -9,7 +9,8 @@
 namespace ptxopt::jit {
 
 // `call`: the driver's function. `isUsed`: the program has what was made of it; `refusal`: why not, beside what the answer says.
-void note(const char* call, const Image& image, const Answer& answer, bool isUsed, const std::string& refusal = {});
+// Nothing is thrown: false where there was no memory for it.
+bool note(const char* call, const Image& image, const Answer& answer, bool isUsed, const std::string& refusal = {});
 // Of what the driver answered; empty: nothing is wrong.
 std::string refusalOf(int result);
 

@@ -80,6 +80,12 @@ bool readJitLine(int argc, char** argv, JitLine& line, int& exitCode) {
   optimizer.addKnobs(app);
   GuardLine guard;
   addGuardOptions(app, guard);
+  app.add_option("-j,--jobs", options.jobs, "threads that work on functions; 0: as many as there are cores")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1024))
+      ->group("Optimizing");
+  app.add_flag("--verify-each", options.verifyEach, "check the representation after each pass")
+      ->group("Optimizing");
   app.add_option("PROGRAM", line.command, "the program and its arguments");
   std::vector<std::string> words;
   int i = 1;
@@ -96,7 +102,8 @@ bool readJitLine(int argc, char** argv, JitLine& line, int& exitCode) {
     const bool isOwn = option == nullptr || std::ranges::find(own, option) != own.end();
     const auto take = [&](const std::string& taken) {
       words.push_back(taken);
-      if (!isOwn || (option == nullptr && word.starts_with("-O"))) line.optimizer.push_back(taken);
+      if (!isOwn || (option == nullptr && (word.starts_with("-O") || word.starts_with("-j"))))
+        line.optimizer.push_back(taken);
     };
     take(word);
     const bool hasValue = option != nullptr ? option->get_expected_min() > 0 : word == "--color";
@@ -109,7 +116,7 @@ bool readJitLine(int argc, char** argv, JitLine& line, int& exitCode) {
   return parseArguments(app, words, exitCode, check);
 }
 
-std::string quoted(const std::vector<std::string>& words) {
+std::string asShellWords(const std::vector<std::string>& words) {
   std::string out;
   for (const std::string& word : words) {
     out += out.empty() ? "'" : " '";
@@ -142,17 +149,22 @@ std::string settingsOfAnswers() {
   return out;
 }
 
+bool readProfile(const std::string& path, Options& options, std::string& error) {
+  FileText text;
+  if (!readFile(path, text, error)) return false;
+  options.profile = std::string_view(text);
+  options.profileName = path;
+  return true;
+}
+
 // The process that the library asks (protocol.h).
 int answerLibrary(int argc, char** argv) {
   const Config& config = userConfig();
   wrapper::WrapperOptions options = readWrapperOptions();
   if (!config.mistakes.empty() && options.mistake.empty()) options.mistake = config.mistakes.front();
   if (const std::string profile = environmentValue(jit::kProfileVariable); !profile.empty()) {
-    FileText text;
     std::string error;
-    if (!readFile(profile, text, error) && options.mistake.empty()) options.mistake = error;
-    options.optimizer.profile = std::string_view(text);
-    options.optimizer.profileName = profile;
+    if (!readProfile(profile, options.optimizer, error) && options.mistake.empty()) options.mistake = error;
   }
   return jit_process::answerModule(std::span(argv + 2, static_cast<std::size_t>(argc - 2)), options,
                                    settingsOfAnswers());
@@ -169,22 +181,21 @@ std::string prepareEnvironment(JitLine& line) {
   if (library.find_first_of(" :") != std::string::npos)
     return fmt::format("'{}': a library to preload cannot have a blank or a colon in its path", library);
   if (const Config& config = userConfig(); !config.mistakes.empty()) return config.mistakes.front();
-  if (!line.optimizer.empty()) setenv(kOptions, quoted(line.optimizer).c_str(), 1);
+  if (!line.optimizer.empty()) setenv(kOptions, asShellWords(line.optimizer).c_str(), 1);
   wrapper::WrapperOptions options = readWrapperOptions();
   if (!options.mistake.empty()) return options.mistake;
-  // Names of passes; a loop that is to be left alone may be in any module.
-  options.optimizer.decline.clear();
-  if (const Result tried = optimize(kNothing, options.optimizer); tried.status == Status::Usage) return tried.error;
   for (std::string* const file : {&line.profile, &line.log}) {
     if (file->empty()) continue;
     *file = fs::absolute(*file, error).string();
     if (error) return fmt::format("'{}': {}", *file, error.message());
   }
   if (!line.profile.empty()) {
-    FileText ignored;
-    if (std::string why; !readFile(line.profile, ignored, why)) return why;
+    if (std::string why; !readProfile(line.profile, options.optimizer, why)) return why;
     setenv(jit::kProfileVariable, line.profile.c_str(), 1);
   }
+  // Names of passes, and the profile; a loop that is to be left alone may be in any module.
+  options.optimizer.decline.clear();
+  if (const Result tried = optimize(kNothing, options.optimizer); tried.status == Status::Usage) return tried.error;
   if (line.verbose) setenv(jit::kVerboseVariable, "1", 1);
   setenv(jit::kToolVariable, self.c_str(), 1);
   setenv(jit::kBudgetVariable, fmt::format("{}", line.budget).c_str(), 1);
