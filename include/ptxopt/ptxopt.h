@@ -128,7 +128,6 @@ struct FunctionOutcome {
   // after the closing one.
   uint64_t begin = 0, body = 0, end = 0;
   // How facts say that it is launched, sizes of which they say nothing taken for 1: threads of a block, blocks. 0: they do not say.
-  // Where they say nothing of threads, those of the launches that took most time by the profile.
   uint32_t threads = 0;
   uint64_t blocks = 0;
 };

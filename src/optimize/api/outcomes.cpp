@@ -99,6 +99,10 @@ class Mentions {
   std::vector<bool> isAliased_;     // by the name: has an alias or is one
 };
 
+}  // namespace
+
+namespace {
+
 // The product of exact sizes; 0 where there is none, or a size lies in a range that is not that of all launches.
 uint64_t productOf(const std::array<NumberFact, 3>& sizes, const std::array<NumberFact, 3>& ofAll) {
   uint64_t product = 1;
@@ -110,14 +114,6 @@ uint64_t productOf(const std::array<NumberFact, 3>& sizes, const std::array<Numb
     product *= static_cast<uint64_t>(exact.value_or(1));
   }
   return isKnown ? product : 0;
-}
-
-// The threads of a block, in the launches that took most time; 0: none were seen. How many blocks a launch had is not taken over: a
-// program is profiled with less data than it works on.
-uint32_t threadsMostly(const LaunchProfile& profile) {
-  if (profile.classes.empty()) return 0;
-  const std::array<uint32_t, 3>& block = profile.classes.front().block;
-  return block[0] * block[1] * block[2];
 }
 
 }  // namespace
@@ -137,12 +133,9 @@ std::vector<FunctionOutcome> outcomesOf(const Module& module) {
                    .begin = f.source.begin,
                    .body = f.body.begin,
                    .end = f.body.end});
-    if (!f.isEntry) continue;
-    if (!module.profiles.empty()) all.back().threads = threadsMostly(module.profiles[f.index]);
-    if (module.facts.empty()) continue;
+    if (module.facts.empty() || !f.isEntry) continue;
     const KernelFacts &facts = module.facts[f.index], ofAll = facts::factsOfAll(module, f);
-    if (const uint64_t threads = productOf(facts.block, ofAll.block); threads != 0)
-      all.back().threads = static_cast<uint32_t>(threads);
+    all.back().threads = static_cast<uint32_t>(productOf(facts.block, ofAll.block));
     all.back().blocks = productOf(facts.grid, ofAll.grid);
   }
   Mentions mentions(module, all, byName);
