@@ -1,8 +1,9 @@
 // Which of two results of ptxas for one kernel is the better one.
 //
 // By one measure after the other: the first that differs decides. Or by a rule of the guard, which keeps kernels from
-// getting worse. By both rules a new note of ptxas (notes.h) is worse, whatever the figures say; that one is gone is better
-// where figures do not differ.
+// getting worse. By both rules it is worse, whatever the figures say, if blocks for which the registers sufficed no longer fit, where the
+// kernel does not say how large its blocks are; and so is a new note of ptxas (notes.h). That one is gone is better where figures
+// do not differ.
 //   time   spills; then modelled cycles, where they differ by more than half a percent: worse if any innermost loop, or the
 //          whole, costs more in any of the three scenarios (L1, L2, DRAM), better if the whole costs less in one; the same of the
 //          whole and of all loops with few warps, where they differ by more than two percent, and by more than the whole gains with

@@ -153,6 +153,27 @@ TEST_CASE("compare: spills before warps before instructions") {
   CHECK(compare(a, b, ptxas::orderOf(ptxas::Objective::Sass)).sign < 0);
 }
 
+TEST_CASE("compare: blocks that fitted have to fit") {
+  const auto by = [](uint32_t before, uint32_t after, uint32_t threads = 0) {
+    ptxas::FunctionMeasures a = kernel(0, 32, 100), b = kernel(0, 32, 90);
+    a.registers = before;
+    b.registers = after;
+    a.threads = b.threads = threads;
+    return compare(a, b, ptxas::GuardRule::Time);
+  };
+  CHECK(by(64, 65).text() == "64 -> 65: blocks of 1024 threads no longer fit");
+  CHECK(by(64, 65).by == ptxas::Measure::Registers);
+  CHECK(by(57, 64).sign < 0);
+  CHECK(by(81, 96).sign < 0);
+  CHECK(by(80, 81).text() == "80 -> 81: blocks of 768 threads no longer fit");
+  CHECK(by(168, 255).text() == "168 -> 255: blocks of 384 threads no longer fit");
+  CHECK(by(176, 255).sign < 0);
+  CHECK(by(255, 64).sign < 0);
+  // As large as they get, they fit.
+  CHECK(by(64, 128, 512).sign < 0);
+  CHECK(by(64, 129, 512).sign > 0);
+}
+
 TEST_CASE("compare: a body for launches of a profile has to be better, and the other one may cost the test") {
   const auto timed = [](ptxas::ModelledTime::Cycles whole, double instructions) {
     return ptxas::ModelledTime{"m", whole, {.written = 4, .instructions = instructions}, {}, whole};
