@@ -67,6 +67,12 @@ ValueBound ValueBounds::bound(ExprId e, NumberKind kind) {
     return exact(terms_.constant(isUnsigned ? static_cast<int64_t>(n.constant) : signedAt(n.constant, n.width)));
   }
   ++depth_;
+  // What all threads have alike has one number; what conditions say of it would make an interval of it.
+  if (isUniform(e, 0)) {
+    const ValueBound uniform = within(structural(e), n.width, kind);
+    --depth_;
+    return uniform;
+  }
   ValueBound result;
   const ValueBound below = kind == NumberKind::Signed ? ValueBound() : fromFacts(e, false);
   const ValueBound sided = below.most.valid() ? ValueBound() : fromFacts(e, true);
@@ -93,6 +99,32 @@ ValueBound ValueBounds::bound(ExprId e, NumberKind kind) {
   }
   --depth_;
   return result;
+}
+
+// Whether it is made of parameters and sizes of the launch alone.
+bool ValueBounds::isUniform(ExprId e, unsigned depth) const {
+  constexpr unsigned kMostUniformDepth = 12;
+  if (depth > kMostUniformDepth) return false;
+  const Expr& n = e_[e];
+  switch (n.kind) {
+    case ExprKind::Constant: return true;
+    case ExprKind::Value: {
+      const InstrId id = evolution_.constantDefinition(n.reg(), n.value());
+      if (!id.valid()) return false;
+      if (module_.form(f_[id]).op == Op::Ld) return true;
+      const Operand& o = f_.operandsOf(f_[id])[1];
+      const auto size =
+          o.kind == OperandKind::SpecialRegister ? launchSizeOf(module_.text(NameId(o.payload))) : std::nullopt;
+      return size && !size->isPlace;
+    }
+    case ExprKind::Sum:
+    case ExprKind::Product:
+      return std::ranges::all_of(e_.terms(e), [&](const ExprTerm& t) { return isUniform(t.expr, depth + 1); });
+    case ExprKind::SignExtend:
+    case ExprKind::ZeroExtend:
+    case ExprKind::Truncate: return isUniform(n.operand(), depth + 1);
+    default: return false;
+  }
 }
 
 // The signed or unsigned number of what any number with these bounds is modulo two to the width.

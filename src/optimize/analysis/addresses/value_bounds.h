@@ -64,6 +64,7 @@ class ValueBounds {
   void addFact(Fact fact, std::vector<Fact>& facts);
 
   ValueBound bound(ExprId e, NumberKind kind);
+  bool isUniform(ExprId e, unsigned depth) const;
   ValueBound fromFacts(ExprId e, bool isSigned);
   ValueBound fromTest(const Fact& fact);
   TermId iterations(LoopId l);

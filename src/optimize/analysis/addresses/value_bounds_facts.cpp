@@ -222,7 +222,7 @@ std::optional<std::pair<int64_t, ExprId>> ValueBounds::match(ExprId e, ExprId co
 
 ValueBound ValueBounds::matched(ExprId e) {
   const ExprKind kind = e_[e].kind;
-  if (kind != ExprKind::Sum && kind != ExprKind::Recurrence) return {};
+  if ((kind != ExprKind::Sum && kind != ExprKind::Recurrence) || isUniform(e, 0)) return {};
   struct Match {
     Fact fact;
     int64_t times;
