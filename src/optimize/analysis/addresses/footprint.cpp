@@ -88,7 +88,8 @@ Footprints::Effect Footprints::effectOf(InstrId id) {
       return Effect::Write;
     }
     case Op::Fence:
-    case Op::Membar: return form.scope == MemoryScope::Cta ? Effect::None : decline("fence");
+    case Op::Membar:
+      return form.scope == MemoryScope::Cta || isOwnShared(form.space) ? Effect::None : decline("fence");
     case Op::Bar:
     case Op::BarRed:
     case Op::Barrier:
@@ -121,6 +122,8 @@ Footprints::Effect Footprints::effectOf(InstrId id) {
     default: break;
   }
   if (hasNoMemoryEffect(form)) return Effect::None;
+  // Of shared memory and of tensor memory; those without a row are not known.
+  if (form.family == Op::Tcgen05 && form.op != Op::Tcgen05) return Effect::None;
   return decline("other-opcode");
 }
 

@@ -93,7 +93,13 @@ class ValueBounds {
   ValueBound exact(TermId t) const { return {t, t}; }
   ValueBound unknown(std::string_view why);
   bool isNeverNegative(TermId t) const { return assumptions_->range(t).least >= 0; }
-  std::optional<std::pair<int64_t, ExprId>> match(ExprId e, ExprId condition);
+  // `times` or, where that is 0, `factor` times what a condition compares, and the rest.
+  struct Part {
+    int64_t times = 0;
+    ExprId factor, rest;
+  };
+  std::optional<Part> match(ExprId e, ExprId condition);
+  std::optional<Part> matchFactor(ExprId e, ExprId condition);
 
   const Module& module_;
   const Function& f_;

@@ -174,7 +174,7 @@ TermId ValueBounds::iterations(const ExitTest& t) {
 }
 
 // How often `condition` is in `e`, and what is left without it: simpler than `e`.
-std::optional<std::pair<int64_t, ExprId>> ValueBounds::match(ExprId e, ExprId condition) {
+std::optional<ValueBounds::Part> ValueBounds::match(ExprId e, ExprId condition) {
   if (e_[e].width != e_[condition].width || e_.isConstant(condition)) return std::nullopt;
   const unsigned width = e_[e].width;
   // How often `b` is `a`, a constant or proportional.
@@ -217,7 +217,32 @@ std::optional<std::pair<int64_t, ExprId>> ValueBounds::match(ExprId e, ExprId co
   const ExprId rest = e_.subtract(e, e_.scale(condition, static_cast<uint64_t>(k)));
   if (c.kind == ExprKind::Recurrence ? !e_.isInvariant(rest, c.loop) : e_[rest].size >= e_[e].size)
     return std::nullopt;
-  return std::pair(k, rest);
+  return Part{k, {}, rest};
+}
+
+// The same where a recurrence moves by something that all threads have alike times the condition's step.
+std::optional<ValueBounds::Part> ValueBounds::matchFactor(ExprId e, ExprId condition) {
+  const Expr n = e_[e], c = e_[condition];
+  if (n.width != c.width || n.kind != ExprKind::Recurrence || c.kind != ExprKind::Recurrence || n.loop != c.loop)
+    return std::nullopt;
+  ExprId step = n.step(), factor = e_.constant(1, n.width);
+  if (e_[step].kind == ExprKind::Sum && e_[step].termCount == 1 && e_[step].constant == 0) {
+    factor = e_.constant(e_.terms(step)[0].factor, n.width);
+    step = e_.terms(step)[0].expr;
+  }
+  const std::vector<ExprTerm> terms = e_[step].kind == ExprKind::Product
+                                          ? std::vector<ExprTerm>(e_.terms(step).begin(), e_.terms(step).end())
+                                          : std::vector<ExprTerm>{{step, 1}};
+  bool isFound = e_.isConstant(c.step(), 1);
+  for (const ExprTerm& t : terms) {
+    if (!isFound && t.expr == c.step())
+      isFound = true;
+    else
+      factor = e_.multiply(factor, t.expr);
+  }
+  if (!isFound || !isUniform(factor, 0)) return std::nullopt;
+  const ExprId rest = e_.subtract(e, e_.multiply(factor, condition));
+  return e_.isInvariant(rest, c.loop) ? std::optional(Part{0, factor, rest}) : std::nullopt;
 }
 
 ValueBound ValueBounds::matched(ExprId e) {
@@ -225,8 +250,7 @@ ValueBound ValueBounds::matched(ExprId e) {
   if ((kind != ExprKind::Sum && kind != ExprKind::Recurrence) || isUniform(e, 0)) return {};
   struct Match {
     Fact fact;
-    int64_t times;
-    ExprId rest;
+    Part part;
   };
   std::vector<Match> all;
   const std::vector<Fact> facts = factsAt(at_);
@@ -234,18 +258,23 @@ ValueBound ValueBounds::matched(ExprId e) {
     if (std::ranges::find(combining_, fact.expr) != combining_.end() || (!fact.isTest && fact.expr == e)) continue;
     if (std::ranges::any_of(all, [&](const Match& m) { return m.fact.expr == fact.expr && !fact.isTest; }))
       continue;
-    if (const auto m = match(e, fact.expr)) all.push_back({fact, m->first, m->second});
+    auto part = match(e, fact.expr);
+    if (!part) part = matchFactor(e, fact.expr);
+    if (part) all.push_back({fact, *part});
   }
-  std::ranges::stable_sort(all, {}, [&](const Match& m) { return e_[m.rest].size; });
+  std::ranges::stable_sort(all, {}, [&](const Match& m) { return e_[m.part.rest].size; });
   if (all.size() > 3) all.resize(3);
+  const auto times = [&](const ValueBound& of, const Part& part) {
+    return part.times != 0 ? scale(of, part.times) : multiply(of, bound(part.factor, NumberKind::Any));
+  };
   for (const Match& m : all) {
     combining_.push_back(m.fact.expr);
     const std::string_view before = why_;
     const BoundAssumptions kept = *assumptions_;
     const ValueBound condition = m.fact.isTest ? fromTest(m.fact) : bound(m.fact.expr, NumberKind::Any);
     combining_.pop_back();
-    const ValueBound rest = condition.isKnown() ? bound(m.rest, NumberKind::Any) : ValueBound();
-    const ValueBound sum = rest.isKnown() ? add(scale(condition, m.times), rest) : ValueBound();
+    const ValueBound rest = condition.isKnown() ? bound(m.part.rest, NumberKind::Any) : ValueBound();
+    const ValueBound sum = rest.isKnown() ? add(times(condition, m.part), rest) : ValueBound();
     if (sum.isKnown()) return sum;
     why_ = before;
     *assumptions_ = kept;
