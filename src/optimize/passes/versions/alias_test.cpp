@@ -27,6 +27,9 @@ struct Plan {
     TermId less, than;
   };
   std::vector<Below> below;
+  // Numbers that are not negative and have `mostBits` at most: pointers.
+  std::vector<TermId> large;
+  unsigned mostBits = 63;
   struct Apart {
     TermId leastRead, endOfRead, leastWritten, endOfWritten;
   };
@@ -36,6 +39,7 @@ struct Plan {
     TermWriter writer(module, f, where, terms);
     RegId failed;
     const auto also = [&](RegId test) { failed = failed.valid() ? writer.either(failed, test) : test; };
+    if (!large.empty()) also(writer.isBeyond(large, mostBits));
     for (const Below& b : below) also(writer.isBelow(b.less, b.than));
     for (const Apart& a : apart)
       also(writer.both(writer.isBelow(a.leastWritten, a.endOfRead), writer.isBelow(a.leastRead, a.endOfWritten)));
@@ -191,6 +195,14 @@ class AliasTests {
     if (!known.assumeTestsFit()) return std::nullopt;
     for (const auto& [t, assumed] : known.all()) {
       if (!TermWriter::canWrite(module_, terms_, t)) return std::nullopt;
+      if (assumed.least == 0 && assumed.most && terms_[t].kind == TermKind::Parameter) {
+        const auto bits = static_cast<unsigned>(std::bit_width(static_cast<uint64_t>(*assumed.most) + 1) - 1);
+        if (bits > 32) {
+          plan.large.push_back(t);
+          plan.mostBits = std::min(plan.mostBits, bits);
+          continue;
+        }
+      }
       if (assumed.least) plan.below.push_back({t, terms_.constant(*assumed.least)});
       if (assumed.most) plan.below.push_back({terms_.constant(*assumed.most), t});
     }
@@ -221,6 +233,11 @@ class AliasTests {
       visit(n.left);
       if (n.right.valid()) visit(n.right);
     };
+    if (!plan.large.empty()) cost += 2;
+    for (const TermId t : plan.large) {
+      ++cost;
+      visit(t);
+    }
     for (const Plan::Below& b : plan.below) {
       cost += 3;
       visit(b.less);

@@ -169,6 +169,14 @@ RegId TermWriter::isBelow(TermId a, TermId b) {
   return upperHalf(combine(SynthOpcode::SubS64, ScalarType::b64, write(a), write(b)));
 }
 
+RegId TermWriter::isBeyond(const std::vector<TermId>& all, unsigned bits) {
+  RegId upper;
+  for (const TermId t : all) upper = upper.valid() ? either(upper, upperHalf(write(t))) : upperHalf(write(t));
+  // The addition carries a bit that is too high into the sign, or the sign was there already.
+  const auto added = static_cast<int32_t>((uint32_t{1} << 31) - (uint32_t{1} << (bits - 32)));
+  return either(upper, emit(SynthOpcode::AddS32, ScalarType::b32, {use(upper), integerOperand(added)}));
+}
+
 RegId TermWriter::holds(RegId failed) {
   return emit(SynthOpcode::SetpGeS32, ScalarType::pred, {use(failed), integerOperand(0)});
 }

@@ -23,6 +23,8 @@ class TermWriter {
   RegId write(TermId t);
   // Negative where a < b. The difference does not wrap.
   RegId isBelow(TermId a, TermId b);
+  // Negative where one of them is, or has a bit from `bits` on, more than 32.
+  RegId isBeyond(const std::vector<TermId>& all, unsigned bits);
   // Negative where both are, where one of them is.
   RegId both(RegId a, RegId b) { return combine(SynthOpcode::AndB32, ScalarType::b32, a, b); }
   RegId either(RegId a, RegId b) { return combine(SynthOpcode::OrB32, ScalarType::b32, a, b); }
