@@ -24,7 +24,7 @@ from pathlib import Path
 os.environ["PTXOPT_GUARD"] = "off"  # the passes are compared, not the guard
 
 ROOT = Path(__file__).resolve().parent.parent
-DUMPS = "cfg,dom,loops,slots,liveness,intervals,ranges,scev,pressure,occupancy"
+DUMPS = "cfg,dom,loops,slots,liveness,intervals,ranges,scev,footprints,pressure,occupancy"
 VARYING = {"version", "revision", "seconds"}
 SECONDS = 120
 

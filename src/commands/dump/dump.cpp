@@ -24,6 +24,7 @@ constexpr Row kRows[] = {
     {"intervals", Dump::Intervals, appendIntervals},
     {"ranges", Dump::Ranges, appendRanges},
     {"scev", Dump::Evolution, appendEvolution},
+    {"footprints", Dump::Footprints, appendFootprints},
     {"pressure", Dump::Pressure, appendPressure},
     {"occupancy", Dump::Occupancy, appendOccupancy},
 };

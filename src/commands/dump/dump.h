@@ -25,11 +25,12 @@ enum class Dump : uint8_t {
   Intervals,
   Ranges,
   Evolution,
+  Footprints,
   Pressure,
   Occupancy
 };
 
-// "cfg,dom,loops,slots,liveness,intervals,ranges,scev,pressure,occupancy"
+// "cfg,dom,loops,slots,liveness,intervals,ranges,scev,footprints,pressure,occupancy"
 std::string dumpNames();
 // The dumps of these names; an error in words comes back in `error`.
 std::vector<Dump> findDumps(std::span<const std::string> names, std::string& error);

@@ -73,6 +73,7 @@ void Module::makeSynthParts() {
   synth.ntid = {names.intern("%ntid.x"), names.intern("%ntid.y"), names.intern("%ntid.z")};
   synth.ctaid = names.intern("%ctaid.x");
   synth.nctaid = names.intern("%nctaid.x");
+  for (const std::string_view size : {"%nctaid.y", "%nctaid.z"}) names.intern(size);  // found by their names
   synth.localAccess.resize(generic);
   for (std::size_t o = 0; o < generic; ++o)
     if (const std::string local = localAccess(names[opcodes[o].spelling]);

@@ -1,0 +1,177 @@
+#include "analysis/addresses/footprint.h"
+
+#include <algorithm>
+
+#include "analysis/addresses/value_bounds.h"
+#include "ir/opcode_predicates.h"
+
+namespace ptxopt {
+namespace {
+
+// Memory that is no global memory, whatever the address.
+bool isElsewhereBySpace(StateSpace s) { return !isGlobalOrGeneric(s); }
+
+}  // namespace
+
+Footprints::Footprints(const Module& module, const Function& kernel, Analyses& analyses)
+    : module_(module),
+      f_(kernel),
+      analyses_(analyses),
+      memory_(module, kernel, analyses.cfg(), analyses.slotIndexes(), analyses.liveIntervals()),
+      spaces_(module, kernel, analyses.cfg(), analyses.slotIndexes(), analyses.liveIntervals(), nullptr) {
+  const Cfg& cfg = analyses.cfg();
+  if (!f_.isEntry || f_.hidesNames || f_.hidesSpecialRegisters || cfg.roots().size() != 1) {
+    declined_ = "entry";
+    return;
+  }
+  if (module.addressSize != 64) {
+    declined_ = "address-size";
+    return;
+  }
+  if (std::ranges::any_of(module.opcodes, [](const OpcodeForm& o) { return o.op == Op::Griddepcontrol; })) {
+    declined_ = "early-start";
+    return;
+  }
+  const SlotIndexes& slots = analyses.slotIndexes();
+  for (uint32_t b = 0; b < cfg.size(); ++b) {
+    if (!cfg[BlockId(b)].reachable) continue;
+    for (const InstrId id : slots.instructions(BlockId(b))) {
+      if (!f_[id].isInstruction()) continue;
+      const Effect effect = effectOf(id);
+      if (effect == Effect::Declined) return;
+      if (effect == Effect::None) continue;
+      Footprint footprint{.access = id,
+                          .block = BlockId(b),
+                          .isWrite = effect == Effect::Write,
+                          .parameters = memory_.accessed(id),
+                          .assumptions = BoundAssumptions(terms_)};
+      all_.push_back(std::move(footprint));
+    }
+  }
+  ValueBounds bounds(module, kernel, analyses, terms_);
+  for (Footprint& footprint : all_) findBounds(footprint, bounds);
+}
+
+// What an access without a space reaches is shared or local memory.
+bool Footprints::isElsewhere(InstrId id) const {
+  const OpcodeForm& form = module_.form(f_[id]);
+  if (isElsewhereBySpace(form.space)) return true;
+  const AddressKind kind = form.space == StateSpace::None ? spaces_.accessed(id) : AddressKind::Unknown;
+  return kind == AddressKind::Shared || kind == AddressKind::Local;
+}
+
+Footprints::Effect Footprints::writes(InstrId id) { return isElsewhere(id) ? Effect::None : Effect::Write; }
+
+// Copies in the background write global memory unless they say where they write.
+Footprints::Effect Footprints::copies(const OpcodeForm& form) {
+  const bool isToShared = isOwnShared(form.space) || form.space == StateSpace::SharedCluster;
+  return isToShared ? Effect::None : decline("background-copy");
+}
+
+Footprints::Effect Footprints::effectOf(InstrId id) {
+  const OpcodeForm& form = module_.form(f_[id]);
+  if (form.is(effect::Unknown)) return decline("unknown-opcode");
+  if (form.is(effect::Call)) return decline("call");
+  switch (form.op) {
+    case Op::Ld:
+      if (isElsewhere(id)) return Effect::None;
+      return form.is(~uint32_t{effect::Read}) ? decline("ordered-load") : Effect::Read;
+    case Op::St: return writes(id);
+    case Op::Red:
+    case Op::Atom: {
+      if (isElsewhere(id)) return Effect::None;
+      const MemoryOrder order = form.order;
+      if (order != MemoryOrder::None && order != MemoryOrder::Relaxed && order != MemoryOrder::Release)
+        return decline("acquire");
+      if (form.op == Op::Atom && analyses_.loops().of(analyses_.cfg().blockOf(id)).valid())
+        return decline("atomic-in-loop");
+      return Effect::Write;
+    }
+    case Op::Fence:
+    case Op::Membar:
+      return form.scope == MemoryScope::Cta || isOwnShared(form.space) ? Effect::None : decline("fence");
+    case Op::Bar:
+    case Op::BarRed:
+    case Op::Barrier:
+    case Op::BarrierRed:
+    case Op::BarrierCluster:
+    case Op::Trap:
+    case Op::Setmaxnreg:
+    case Op::Stmatrix:
+    case Op::Ldmatrix:
+    case Op::WgmmaCommitGroup:
+    case Op::WgmmaFence:
+    case Op::WgmmaMmaAsync:
+    case Op::WgmmaWaitGroup:
+    // Of shared memory.
+    case Op::MbarrierArrive:
+    case Op::MbarrierArriveExpectTx:
+    case Op::MbarrierInit:
+    case Op::MbarrierInval:
+    case Op::MbarrierTestWait:
+    case Op::MbarrierTryWait:
+    case Op::CpAsyncMbarrierArrive:
+    case Op::CpAsyncCommitGroup:
+    case Op::CpAsyncWaitAll:
+    case Op::CpAsyncWaitGroup:
+    case Op::CpAsyncBulkCommitGroup:
+    case Op::CpAsyncBulkWaitGroup: return Effect::None;
+    case Op::CpAsync:
+    case Op::CpAsyncBulk:
+    case Op::CpAsyncBulkTensor: return copies(form);
+    default: break;
+  }
+  if (hasNoMemoryEffect(form)) return Effect::None;
+  // Of shared memory and of tensor memory; those without a row are not known.
+  if (form.family == Op::Tcgen05 && form.op != Op::Tcgen05) return Effect::None;
+  return decline("other-opcode");
+}
+
+void Footprints::findBounds(Footprint& footprint, ValueBounds& bounds) {
+  const auto operands = f_.operandsOf(f_[footprint.access]);
+  const auto memory = std::ranges::find(operands, OperandKind::Memory, &Operand::kind);
+  if (memory == operands.end() || memory->inside() == 0 || memory->inside() > 2) {
+    footprint.why = "address-form";
+    return;
+  }
+  const Operand& base = *(memory + 1);
+  if (base.kind == OperandKind::Symbol || base.kind == OperandKind::Variable) {
+    footprint.why = "variable";
+    return;
+  }
+  int64_t offset = 0;
+  if (memory->inside() == 2) {
+    const Operand& added = *(memory + 2);
+    const auto bits = immediate(f_, added);
+    if (!bits || (added.join != Join::Plus && added.join != Join::Minus)) {
+      footprint.why = "address-form";
+      return;
+    }
+    offset = added.join == Join::Plus ? static_cast<int64_t>(*bits) : -static_cast<int64_t>(*bits);
+  }
+  ScalarEvolution& evolution = analyses_.scalarEvolution();
+  const ExprId address =
+      base.isRegister() && base.flags == 0 ? evolution.read(base.reg(), footprint.access) : ExprId();
+  if (!address.valid() || evolution.expressions()[address].width != 64) {
+    footprint.why = "address-form";
+    return;
+  }
+  const OpcodeForm& form = module_.form(f_[footprint.access]);
+  footprint.bytes = form.vector * info(form.type).bits / 8;
+  if (footprint.bytes == 0) {
+    footprint.why = "address-form";
+    return;
+  }
+  const ValueBound bound = bounds.of(address, NumberKind::Any, footprint.block, footprint.assumptions);
+  if (!bound.isKnown()) {
+    footprint.why = bounds.why();
+    return;
+  }
+  footprint.least = terms_.addConstant(bound.least, offset);
+  footprint.end = terms_.addConstant(bound.most, offset + footprint.bytes);
+  if (!footprint.least.valid() || !footprint.end.valid() || !footprint.assumptions.assumeFits(footprint.least) ||
+      !footprint.assumptions.assumeFits(footprint.end) || !footprint.assumptions.assumeTestsFit())
+    footprint.why = "wraps";
+}
+
+}  // namespace ptxopt
