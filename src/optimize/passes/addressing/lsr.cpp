@@ -11,7 +11,7 @@
 //             to the width; extensions go inside a recurrence only with a proof that it does not wrap.
 // Leaves:     what nothing reads any longer, to dce.
 // Cost:       scalar evolution's, and linear in the loops but for what select.h budgets.
-// Declines, by loop: irreducible, no-preheader, unknown-trip, loop-level, outer-loop, register-pressure, unrolled,
+// Declines, by loop: irreducible, no-preheader, few-rounds (the user says so), unknown-trip, loop-level, outer-loop, register-pressure, unrolled,
 //             slow-division, too-deep, no-uses, not-better; by function: too-large; by group of addresses:
 //             local-memory (it may become registers, as long as ptxas sees which slot is meant), constant-memory
 //             (other forms made 28 of 42 loops longer: docs/seeds.md), shared-64-bit (ptxas computes the lower half
@@ -28,6 +28,7 @@
 #include "passes/addressing/rewrite.h"
 #include "passes/addressing/select.h"
 #include "passes/arithmetic/divide/division.h"
+#include "passes/loops/loop_entry.h"
 #include "passes/loops/unrolling.h"
 #include "passes/util/insertion_places.h"
 #include "passes/util/loop_register_budget.h"
@@ -88,6 +89,14 @@ class LoopReducer {
   }
 
  private:
+  // Than what an instruction before the loop is weighed against. A constant count is better known than by what is said of all.
+  bool goesRoundLess(LoopId l) {
+    const TripCount& trip = evolution_.tripCount(l);
+    const bool isConstant = trip.exact.valid() && e_.isConstant(trip.exact);
+    return !isConstant &&
+           isSaidToGoRoundLess(context_.module, f_, cfg_, loops_[l].header, static_cast<uint32_t>(kRounds));
+  }
+
   // Divisions of 64 bits become calls of a routine, around which ptxas keeps and moves registers as it likes: what
   // is saved of a few instructions is lost or gained by chance.
   bool dividesSlowly(LoopId l) const {
@@ -167,6 +176,7 @@ class LoopReducer {
     if (work_ > kMostNestWork + kMostNestDepth * cfg_.size()) return reports_.decline(l, "too-deep");
     const BlockId entry = loops_.entry(cfg_, l);
     if (!entry.valid()) return reports_.decline(l, "no-preheader");
+    if (goesRoundLess(l)) return reports_.decline(l, "few-rounds");
     const ExpansionPlace preheader{entry, placeAtEnd(context_.module, f_, cfg_[entry])};
     LoopPlan plan;
     plan.loop = l;

@@ -13,12 +13,13 @@
 //             loop is where only ways into it lead.
 // Cost:       linear, plus the sources of such instructions times the loops around them.
 // Declines:   too-large; for instructions in loops: guarded, operands (other than registers and numbers), varies,
-//             not-every-round (a way through the loop avoids it), no-preheader, scope (a name means something else
+//             not-every-round (a way through the loop avoids it), few-rounds (the user says so), no-preheader, scope (a name means something else
 //             before the loop), register-pressure.
 #include <algorithm>
 #include <map>
 
 #include "passes/addressing/address_opcodes.h"
+#include "passes/loops/loop_entry.h"
 #include "passes/util/function_pass.h"
 #include "passes/util/insert_copy.h"
 #include "passes/util/insertion_places.h"
@@ -31,6 +32,7 @@ namespace {
 
 constexpr unsigned kMostDepth = 6;         // of instructions that sources are made of
 constexpr std::size_t kMostRepeated = 12;  // instructions before a loop, for one that is slow
+constexpr uint32_t kLeastRounds = 2;       // where their number is said
 constexpr int kSpareRoom = 3;              // registers: what the estimate is wrong by more often than not
 
 class LicmSlowOps : IntervalPass {
@@ -86,6 +88,7 @@ class LicmSlowOps : IntervalPass {
 
   std::string_view whyNotOutOf(InstrId id, LoopId l, BlockId site) {
     if (loops_[l].irreducible) return "no-preheader";
+    if (isSaidToGoRoundLess(module_, f_, cfg_, loops_[l].header, kLeastRounds)) return "few-rounds";
     for (const BlockId latch : loops_.latches(cfg_, l))
       if (!dominators_.dominates(site, latch)) return "not-every-round";
     InstrId place;

@@ -20,14 +20,25 @@ bool isFallenInto(const Module& module, const Function& f, const Cfg& cfg, const
          });
 }
 
-bool goesRoundSeldom(const Module& module, const Function& f, const Cfg& cfg, BlockId header) {
-  if (module.facts.empty() || !module.facts[f.index].saysOfRounds()) return false;
+uint32_t saidRounds(const Module& module, const Function& f, const Cfg& cfg, BlockId header) {
+  if (module.facts.empty()) return 0;
   const KernelFacts& facts = module.facts[f.index];
+  uint32_t most = 0;
   for (InstrId id = cfg[header].first; f[id].kind == InstrKind::Label; id = f[id].next) {
-    if (facts.roundsOf(LabelId(f[id].payload)) >= kManyRounds) return false;
+    most = std::max(most, facts.roundsOf(LabelId(f[id].payload)));
     if (id == cfg[header].last) break;
   }
-  return true;
+  return most;
+}
+
+bool isSaidToGoRoundLess(const Module& module, const Function& f, const Cfg& cfg, BlockId header, uint32_t than) {
+  const uint32_t rounds = saidRounds(module, f, cfg, header);
+  return rounds != 0 && rounds < than;
+}
+
+bool goesRoundSeldom(const Module& module, const Function& f, const Cfg& cfg, BlockId header) {
+  const bool isSaid = !module.facts.empty() && module.facts[f.index].saysOfRounds();
+  return isSaid && saidRounds(module, f, cfg, header) < kManyRounds;
 }
 
 }  // namespace ptxopt

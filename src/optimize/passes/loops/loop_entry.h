@@ -10,6 +10,12 @@ namespace ptxopt {
 // that label is executed whenever the loop is entered.
 bool isFallenInto(const Module& module, const Function& f, const Cfg& cfg, const Loops& loops, LoopId l);
 
+// How often the user, or a profile, says that the loop goes round whenever control enters it; 0: nothing is said.
+uint32_t saidRounds(const Module& module, const Function& f, const Cfg& cfg, BlockId header);
+
+// Whether it is said to go round less than so often. What stands before it pays so much less.
+bool isSaidToGoRoundLess(const Module& module, const Function& f, const Cfg& cfg, BlockId header, uint32_t than);
+
 // Whether the user says of the loop, or of all in the kernel, that it goes round less often than pays for code before it, or
 // says it of other loops alone.
 bool goesRoundSeldom(const Module& module, const Function& f, const Cfg& cfg, BlockId header);

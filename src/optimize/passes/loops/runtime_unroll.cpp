@@ -2,14 +2,15 @@
 //
 // What:       ptxas unrolls loops whose rounds it can count, which takes a constant step. Of one whose step is a register
 //             (`i += blockDim.x`, a loop over the grid) this makes
-//                     if (step > 0 && limit - (k - 1) * step is a 32-bit number, `bound`)
+//                     if (step > 0 && limit - (k - 1) * step is a number of the counter's type, `bound`)
 //                       while (i < bound) k rounds            k: the knob runtime-unroll-copies
 //                     the loop as it was, for the remaining rounds
 // Algorithm:  a loop of one block that ends by `add i, i, step; setp p, i, limit; @p bra`, whose test asks whether i is less
 //             than the limit (or equal). The copies of the body use its registers: PTX is no SSA form, and ptxas renames.
 //             What tests whether they go on stands in the last one alone.
-// Invariants: a round is followed by another one if i + step < limit, in 32 bits. With step > 0, i < limit - (k - 1) * step in
-//             64 bits, and so with numbers that never wrap, says that k rounds follow. i may wrap in the last of them, as it
+// Invariants: a round is followed by another one if i + step < limit, in 32 or 64 bits. With step > 0, i < limit - (k - 1) * step
+//             with numbers that do not wrap says that k rounds follow. Of 32 bits these are computed in 64; of 64 bits the step
+//             must be less than 2^31, and limit - (k - 1) * step is checked to be less than the limit. i may wrap in the last of them, as it
 //             did before: the old test, and the comparison with the bound, look at what it is then. So the same rounds are
 //             executed, in the same order, whatever the numbers, and nothing is read that was not read before. After the
 //             copies the old test tells whether the loop has ended; then control goes where the old loop goes.
@@ -19,7 +20,7 @@
 // Declines:   too-large; loops: irreducible, blocks (more than one), no-preheader (control does not fall into it alone),
 //             nounroll (a pragma of the loop, the function or the module asks for that), scope (braces, declarations, other pragmas, a name that means something
 //             else before the loop), effects (calls, barriers, and whatever is ordered, volatile, asynchronous, atomic or
-//             convergent), counter (no such counter and test of 32 bits), constant-step, few-rounds (the user says so), no-loads, size, register-pressure.
+//             convergent), counter (no such counter and test of 32 or 64 bits), constant-step, few-rounds (the user says so), no-loads, size, register-pressure.
 #include <optional>
 #include <unordered_map>
 
@@ -35,6 +36,7 @@ namespace ptxopt {
 namespace {
 
 constexpr std::size_t kMostOfRound = 32;  // of a round
+constexpr int32_t kMostStep = INT32_MAX;  // of a counter of 64 bits, less 1
 
 // The end of a loop.
 struct CountedEnd {
@@ -44,6 +46,7 @@ struct CountedEnd {
   bool isSigned = true;
   bool takesEqual = false;  // goes on while counter <= limit, not <
   bool isInverted = false;  // goes on where the predicate is false
+  unsigned bits = 32;       // of the counter
 };
 
 class RuntimeUnroll : FunctionPass {
@@ -106,7 +109,7 @@ class RuntimeUnroll : FunctionPass {
       }
     }
     const auto end = counterOf(block);
-    if (!end) return "counter";
+    if (!end) return stepsByConstant(l) ? "constant-step" : "counter";
     counter = *end;
     if (isConstant(counter)) return "constant-step";
     if (loads == 0) return "no-loads";
@@ -134,9 +137,9 @@ class RuntimeUnroll : FunctionPass {
             const auto [at, isNew] = writers.try_emplace(o.payload, id);
             if (!isNew) at->second = InstrId();
           }
-    const auto isInvariant = [&](const Operand& o) {
-      return o.isRegister() && isWhole(o) && !writers.contains(o.payload);
-    };
+    CountedEnd c{.branch = block.last};
+    const auto isCounted = [&](const Operand& o) { return o.isRegister() && isWhole(o, c.bits); };
+    const auto isInvariant = [&](const Operand& o) { return isCounted(o) && !writers.contains(o.payload); };
     const auto writerOf = [&](RegId r, bool (*is)(const OpcodeForm&)) {
       const auto at = writers.find(r.value);
       const bool isOne = at != writers.end() && at->second.valid() && !f_[at->second].is(Instruction::Guarded) &&
@@ -144,7 +147,6 @@ class RuntimeUnroll : FunctionPass {
       return isOne ? at->second : InstrId();
     };
 
-    CountedEnd c{.branch = block.last};
     const auto branch = f_.operandsOf(f_[block.last]);
     if (module_.form(f_[block.last]).effects != effect::Branch || !f_[block.last].is(Instruction::Guarded) ||
         branch.size() != 2 || branch[1].kind != OperandKind::Label ||
@@ -156,18 +158,20 @@ class RuntimeUnroll : FunctionPass {
     c.test = writerOf(c.goesOn, isTest);
     if (!c.test.valid()) return std::nullopt;
     const auto test = f_.operandsOf(f_[c.test]);
+    c.bits = info(module_.form(f_[c.test]).type).bits;
     for (const unsigned at : {1u, 2u}) {
-      if (!test[at].isRegister() || !isWhole(test[at])) continue;
+      if (!isCounted(test[at])) continue;
       c.counter = test[at].reg();
       c.add = writerOf(c.counter, isSum);
       c.limit = test[3 - at];
       if (!c.add.valid() || !isBefore(c.add, c.test, block)) continue;
+      if (info(module_.form(f_[c.add]).type).bits != c.bits) continue;
       if (!isInvariant(c.limit) && !immediate(f_, c.limit)) continue;
       const auto sum = f_.operandsOf(f_[c.add]);
-      const bool isFirst = sum[1].isRegister() && isWhole(sum[1]) && sum[1].reg() == c.counter;
+      const bool isFirst = isCounted(sum[1]) && sum[1].reg() == c.counter;
       const Operand& own = sum[isFirst ? 1 : 2];
       const Operand& step = sum[isFirst ? 2 : 1];
-      if (!own.isRegister() || !isWhole(own) || own.reg() != c.counter || !isInvariant(step)) continue;
+      if (!isCounted(own) || own.reg() != c.counter || !isInvariant(step)) continue;
       c.step = step.reg();
       if (readTest(c, at == 2)) return c;
     }
@@ -175,16 +179,19 @@ class RuntimeUnroll : FunctionPass {
   }
 
   static bool isSum(const OpcodeForm& form) {
-    return form.isExactly(Op::Add, ScalarType::s32) || form.isExactly(Op::Add, ScalarType::u32);
+    return form.isExactly(Op::Add, ScalarType::s32) || form.isExactly(Op::Add, ScalarType::u32) ||
+           form.isExactly(Op::Add, ScalarType::s64) || form.isExactly(Op::Add, ScalarType::u64);
   }
   static bool isTest(const OpcodeForm& form) {
     return form.op == Op::Setp && form.present == field::Comparison && form.typeCount == 1 &&
-           (form.type == ScalarType::s32 || form.type == ScalarType::u32);
+           (form.type == ScalarType::s32 || form.type == ScalarType::u32 || form.type == ScalarType::s64 ||
+            form.type == ScalarType::u64);
   }
 
-  bool isWhole(const Operand& o) const {
+  bool isWhole(const Operand& o, unsigned bits) const {
     const Register& r = f_.registers[o.payload];
-    return o.flags == 0 && r.lanes == 1 && r.registerClass() == RegisterClass::B32;
+    return o.flags == 0 && r.lanes == 1 &&
+           r.registerClass() == (bits == 64 ? RegisterClass::B64 : RegisterClass::B32);
   }
 
   bool isBefore(InstrId a, InstrId b, const Block& block) const {
@@ -197,7 +204,7 @@ class RuntimeUnroll : FunctionPass {
   bool readTest(CountedEnd& c, bool isSwapped) const {
     using enum ComparisonOperator;
     const OpcodeForm& form = module_.form(f_[c.test]);
-    c.isSigned = form.type == ScalarType::s32;
+    c.isSigned = form.type == ScalarType::s32 || form.type == ScalarType::s64;
     ComparisonOperator goesOn = form.comparison;
     if (isSwapped) goesOn = goesOn == Lt ? Gt : goesOn == Gt ? Lt : goesOn == Le ? Ge : goesOn == Ge ? Le : Eq;
     if (c.isInverted) goesOn = goesOn == Lt ? Ge : goesOn == Gt ? Le : goesOn == Le ? Gt : goesOn == Ge ? Lt : Eq;
@@ -210,6 +217,12 @@ class RuntimeUnroll : FunctionPass {
     ScalarEvolution& evolution = context_.analyses.scalarEvolution();
     const ExprId step = evolution.read(c.step, c.add);
     return step.valid() && evolution.expressions().isConstant(step);
+  }
+
+  bool stepsByConstant(LoopId l) {
+    ScalarEvolution& evolution = context_.analyses.scalarEvolution();
+    const auto tests = evolution.exitTests(l);
+    return tests.size() == 1 && evolution.expressions().isConstant(evolution.expressions()[tests[0].tested].step());
   }
 
   // ---- the edits ----
@@ -232,29 +245,45 @@ class RuntimeUnroll : FunctionPass {
     const InstrId place = block.first;  // the label, which only the old loop keeps
     const LabelId old(f_[place].payload), main = f_.makeLabelLike(f_, old), done = f_.makeLabel();
     f_.insertLabel(f_[block.last].next, done);
-    const RegId bound = f_.makeRegister(ScalarType::b32), again = f_.makeRegister(ScalarType::pred);
-    check(place, c, bound, again, old);
-    compare(place, c, bound, again);
-    branch(place, again, false, old);
+    const RegId bound = f_.makeRegister(c.bits == 64 ? ScalarType::b64 : ScalarType::b32);
+    const RegId again = f_.makeRegister(ScalarType::pred);
+    c.bits == 64 ? check64(place, c, bound, again, old) : check32(place, c, bound, again, old);
+    branchBelow(place, c, bound, again, false, old);
     f_.insertLabel(place, main);
     for (unsigned copy = 1; copy <= copies_; ++copy) round(place, block, c, copy == copies_);
-    compare(place, c, bound, again);
-    branch(place, again, true, main);
+    branchBelow(place, c, bound, again, true, main);
     branch(place, c.goesOn, c.isInverted, done);
   }
 
+  // The limit as a register.
+  RegId limitOf(InstrId place, const CountedEnd& c) {
+    if (c.limit.isRegister()) return c.limit.reg();
+    const RegId limit = f_.makeRegister(c.bits == 64 ? ScalarType::b64 : ScalarType::b32);
+    Operand number = c.limit;
+    number.join = Join::Comma;
+    put(place, c.bits == 64 ? SynthOpcode::MovB64 : SynthOpcode::MovU32, {to(limit), number});
+    return limit;
+  }
+
   // Leaves for the old loop unless the bound is a number of the counter's type; and makes it.
-  void check(InstrId place, const CountedEnd& c, RegId bound, RegId fails, LabelId old) {
+  void check64(InstrId place, const CountedEnd& c, RegId bound, RegId fails, LabelId old) {
+    const RegId ahead = f_.makeRegister(ScalarType::b64), limit = limitOf(place, c);
+    put(place, SynthOpcode::AddS64, {to(ahead), from(c.step), integerOperand(-1)});
+    put(place, SynthOpcode::SetpGeU64, {to(fails), from(ahead), integerOperand(kMostStep)});
+    branch(place, fails, true, old);
+    put(place, SynthOpcode::MulLoS64, {to(ahead), from(c.step), integerOperand(static_cast<int32_t>(copies_ - 1))});
+    put(place, SynthOpcode::SubS64, {to(bound), from(limit), from(ahead)});
+    // It wraps where it is not less than the limit: less than 2^63 are subtracted, and more than 0.
+    put(place, c.isSigned ? SynthOpcode::SetpLtS64 : SynthOpcode::SetpGeU64, {to(fails), from(bound), from(limit)});
+    branch(place, fails, !c.isSigned, old);
+  }
+
+  void check32(InstrId place, const CountedEnd& c, RegId bound, RegId fails, LabelId old) {
     put(place, c.isSigned ? SynthOpcode::SetpLeS32 : SynthOpcode::SetpEqS32,
         {to(fails), from(c.step), integerOperand(0)});
     branch(place, fails, true, old);
     const RegId wide = f_.makeRegister(ScalarType::b64), ahead = f_.makeRegister(ScalarType::b64);
-    const RegId limit = c.limit.isRegister() ? c.limit.reg() : f_.makeRegister(ScalarType::b32);
-    if (!c.limit.isRegister()) {
-      Operand number = c.limit;
-      number.join = Join::Comma;
-      put(place, SynthOpcode::MovU32, {to(limit), number});
-    }
+    const RegId limit = limitOf(place, c);
     put(place, c.isSigned ? SynthOpcode::CvtS64S32 : SynthOpcode::CvtU64U32, {to(wide), from(limit)});
     put(place, c.isSigned ? SynthOpcode::MulWideS32 : SynthOpcode::MulWideU32,
         {to(ahead), from(c.step), integerOperand(static_cast<int32_t>(copies_ - 1))});
@@ -265,10 +294,18 @@ class RuntimeUnroll : FunctionPass {
     put(place, SynthOpcode::CvtU32U64, {to(bound), from(wide)});
   }
 
-  void compare(InstrId place, const CountedEnd& c, RegId bound, RegId result) {
-    const SynthOpcode opcode = c.isSigned ? (c.takesEqual ? SynthOpcode::SetpLeS32 : SynthOpcode::SetpLtS32)
-                                          : (c.takesEqual ? SynthOpcode::SetpLeU32 : SynthOpcode::SetpLtU32);
-    put(place, opcode, {to(result), from(c.counter), from(bound)});
+  // Whether the counter is below the bound: goes to the label where that is `ifTrue`.
+  void branchBelow(InstrId place, const CountedEnd& c, RegId bound, RegId holds, bool ifTrue, LabelId label) {
+    if (c.bits == 32) {
+      const SynthOpcode opcode = c.isSigned ? (c.takesEqual ? SynthOpcode::SetpLeS32 : SynthOpcode::SetpLtS32)
+                                            : (c.takesEqual ? SynthOpcode::SetpLeU32 : SynthOpcode::SetpLtU32);
+      put(place, opcode, {to(holds), from(c.counter), from(bound)});
+      return branch(place, holds, ifTrue, label);
+    }
+    // By the comparisons there are: i <= b is b >= i, and is not b < i.
+    const RegId left = c.takesEqual ? bound : c.counter, right = c.takesEqual ? c.counter : bound;
+    put(place, c.isSigned ? SynthOpcode::SetpLtS64 : SynthOpcode::SetpGeU64, {to(holds), from(left), from(right)});
+    branch(place, holds, (c.isSigned == c.takesEqual) != ifTrue, label);
   }
 
   void round(InstrId place, const Block& block, const CountedEnd& c, bool isLast) {

@@ -102,6 +102,44 @@ const Expander::Holder* Expander::nearAt(ExprId e, const ExpansionPlace& place) 
   return findHolder(e, place, [](const Holder&) { return true; });
 }
 
+// In each iteration a recurrence of the loop is its start and so many steps, as the counter is: the counts are the same.
+std::optional<Expander::OfCounter> Expander::ofCounter(ExprId recurrence, const ExpansionPlace& place) {
+  const Expr n = e_[recurrence];
+  const Loops& loops = context_.analyses.loops();
+  if (!loops.contains(n.loop, place.block)) return std::nullopt;
+  if (values_.empty()) findValues();
+  std::size_t tries = 0;
+  for (const Value& known : values_[loops[n.loop].header.value]) {
+    if (intervals_[known.reg][known.value].kind != ValueKind::Phi) continue;
+    OfCounter made{.counter = evolution_.of(known.reg, known.value), .rest = {}};
+    if (!made.counter.valid() || !e_.isRecurrence(made.counter, n.loop)) continue;
+    if (++tries > kMostHolders) return std::nullopt;
+    for (made.isSigned = true;; made.isSigned = false) {
+      const bool isNarrow = e_[made.counter].width == 32 && n.width == 64;
+      if (!isNarrow && e_[made.counter].width != n.width) break;
+      const ExprId wide = !isNarrow       ? made.counter
+                          : made.isSigned ? evolution_.signExtend(made.counter, 64)
+                                          : evolution_.zeroExtend(made.counter, 64);
+      if (e_.isRecurrence(wide, n.loop)) {
+        const Expr step = e_[e_[wide].step()], wanted = e_[n.step()];
+        const int64_t one = signedAt(step.constant, n.width), all = signedAt(wanted.constant, n.width);
+        const bool isMultiple = step.kind == ExprKind::Constant && wanted.kind == ExprKind::Constant && one != 0 &&
+                                all != INT64_MIN && all % one == 0 && fitsSigned32(all / one);
+        if (isMultiple) made.factor = static_cast<uint64_t>(all / one);
+        // mul.wide.u32 takes its constant without a sign, as 32 bits.
+        const bool isTaken = !isNarrow || made.isSigned || static_cast<int64_t>(made.factor) > 0;
+        if ((isMultiple || e_[wide].step() == n.step()) && isTaken) {
+          made.factor = maskTo(made.factor, n.width);
+          made.rest = e_.subtract(recurrence, e_.scale(wide, made.factor));
+          if (e_.isInvariant(made.rest, n.loop) && holderAt(made.counter, place) != nullptr) return made;
+        }
+      }
+      if (!isNarrow || !made.isSigned) break;
+    }
+  }
+  return std::nullopt;
+}
+
 RegId Expander::make(unsigned width) {
   return f_.makeRegister(width == 64 ? ScalarType::b64 : width == 32 ? ScalarType::b32 : ScalarType::b16);
 }
@@ -248,6 +286,7 @@ RegId Expander::emit(ExprId e, const ExpansionPlace& place) {
                   {def(result), source(inner)}, place.before);
       break;
     }
+    case ExprKind::Recurrence: result = emitOfCounter(e, place); break;
     default: {  // Truncate
       const RegId inner = emit(n.operand(), place);
       result = make(32);
@@ -256,6 +295,24 @@ RegId Expander::emit(ExprId e, const ExpansionPlace& place) {
   }
   emitted_[{e.value, place.before.value}] = result;
   return result;
+}
+
+RegId Expander::emitOfCounter(ExprId recurrence, const ExpansionPlace& place) {
+  const unsigned width = e_[recurrence].width;
+  const auto made = ofCounter(recurrence, place);
+  RegId all;
+  if (e_[made->counter].width == width) {
+    all = emitProduct(made->counter, made->factor, place);
+  } else if (const RegId counter = emit(made->counter, place); made->factor == 1) {
+    all = make(width);
+    instruction(made->isSigned ? SynthOpcode::CvtS64S32 : SynthOpcode::CvtU64U32, {def(all), source(counter)},
+                place.before);
+  } else {
+    all = multiplyWide(counter, signedAt(made->factor, width), made->isSigned, place.before);
+  }
+  if (e_.isConstant(made->rest))
+    return addImmediate(all, signedAt(e_[made->rest].constant, width), width, place.before);
+  return add(emit(made->rest, place), all, width, place.before);
 }
 
 RegId Expander::emitToKeep(ExprId e, const ExpansionPlace& place) {

@@ -5,7 +5,8 @@
 // directly after the definition, which costs ptxas nothing. Constants of the launch (parameters of kernels,
 // special registers, addresses of variables) are computed anew where no definition dominates the place. A sum of 64
 // bits is made with its products last, each as mul.wide and add: that is one machine instruction, and the result is
-// an aligned pair. `canExpand` is false for what cannot be computed at the place: a value from elsewhere, a minimum,
+// an aligned pair. A recurrence of a loop around the place that no register holds is made of a counter of that loop that one
+// does: in a nest, of 32 bits, where it was extended. `canExpand` is false for what cannot be computed at the place: a value from elsewhere, a minimum,
 // a quotient. Cost: linear in the expression; the table of what registers hold is made once, linear in the function.
 #pragma once
 
@@ -92,6 +93,16 @@ class Expander {
   bool dominates(const Holder& h, const ExpansionPlace& place) const;
   bool canName(const Holder& h, const ExpansionPlace& place) const;
   RegId use(const Holder& h, const ExpansionPlace& place);
+  // A recurrence as `factor` times a counter of its loop that a register holds at the place, and what does not vary there.
+  struct OfCounter {
+    ExprId counter;        // what the register holds
+    bool isSigned = true;  // how it is extended, where it is narrower
+    uint64_t factor = 1;
+    ExprId rest;
+  };
+  std::optional<OfCounter> ofCounter(ExprId recurrence, const ExpansionPlace& place);
+  RegId emitOfCounter(ExprId recurrence, const ExpansionPlace& place);
+  unsigned costOfRecurrence(ExprId e, const ExpansionPlace& place, unsigned depth);
   unsigned cost(ExprId e, const ExpansionPlace& place, unsigned depth);
   unsigned costOfSum(ExprId e, const ExpansionPlace& place, unsigned depth);
   std::optional<WideProduct> wideTerm(const Expr& sum, const ExprTerm& t) const;

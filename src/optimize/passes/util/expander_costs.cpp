@@ -41,8 +41,17 @@ unsigned Expander::cost(ExprId e, const ExpansionPlace& place, unsigned depth) {
                                                           : kImpossible;
     case ExprKind::Truncate:
       return e_[n.operand()].width == 64 && n.width == 32 ? cost(n.operand(), place, depth + 1) : kImpossible;
+    case ExprKind::Recurrence: return costOfRecurrence(e, place, depth);
     default: return kImpossible;
   }
+}
+
+unsigned Expander::costOfRecurrence(ExprId e, const ExpansionPlace& place, unsigned depth) {
+  const auto made = ofCounter(e, place);
+  if (!made) return kImpossible;
+  const unsigned rest = cost(made->rest, place, depth + 1), width = e_[e].width;
+  if (rest == kImpossible) return kImpossible;
+  return rest + (e_[made->counter].width != width ? 1 : made->factor == 1 ? 0 : 4) + (width / 32);
 }
 
 std::optional<WideProduct> wideProduct(ScalarEvolution& evolution, ExprId e, uint64_t factor) {

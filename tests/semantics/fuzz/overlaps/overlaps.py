@@ -7,7 +7,8 @@
 A seed gives a kernel with a loop of one block that loads and stores through one to three pointers: at addresses that do not vary,
 by indices of 32 and 64 bits, signed and unsigned, scaled and negative, by pointers that move by constants and by a parameter;
 1 to 8 bytes and vectors, narrow loads, guards, values that are stored again. Loops count up and down, by ones and more and by a
-register, test <, <=, >, >=, != before and after the step, and go round once or more often.
+register, test <, <=, >, >=, != before and after the step, and go round once or more often. Some stand in a loop whose counter
+moves their arrays and where they begin.
 
 All pointers are into one buffer, which `ptxopt run` is given: the arrays of a kernel overlap in part, wholly, in one byte, begin
 where another one ends, or lie apart, also in launches of one round. What is left in the buffer and in the registers must be
@@ -81,6 +82,9 @@ class Kernel:
             if kind == "stride":
                 self.body.append(f"add.s64 %q{number}, %q{number}, %stride")
         self.guard = f"setp.eq.s64 %pg, %step, {pick([self.step, 9])}"
+        self.is_nest = self.chance(30)
+        self.shifts = [self.unit * pick([0, 1, 1, 2, -1]) for _ in range(self.pointers)]
+        self.starts_later = not self.down and self.relation != "ne" and self.chance(40)
         self.text = self.write()
 
     def chance(self, percent):
@@ -136,7 +140,18 @@ class Kernel:
         lines += [f"cvta.to.global.u64 %b{n}, %b{n}" for n in range(self.pointers)]
         lines += [f"ld.param.u64 %{name}, [{name}_in]" for name in ("o", "k", "limit", "step", "stride")]
         lines += ["cvt.u32.u64 %i, %k", "cvt.u32.u64 %limit32, %limit", "cvt.u32.u64 %step32, %step", "mov.u32 %sum, 1"]
-        lines += STARTS + [self.guard] + [f"mov.b64 %q{n}, %b{p}" for n, (p, _, _) in enumerate(self.places)]
+        lines += STARTS + [self.guard]
+        enter = [f"mov.b64 %q{n}, %b{p}" for n, (p, _, _) in enumerate(self.places)]
+        leave = []
+        if self.is_nest:
+            lines += [f"mov.b64 %z{n}, %b{n}" for n in range(self.pointers)]
+            lines += ["mov.b64 %k0, %k", "mov.u32 %i0, %i", "mov.u32 %n, %tid.x"]
+            moves = []
+            for n, shift in enumerate(self.shifts):
+                moves += [f"mul.wide.s32 %t, %n, {shift}", f"add.s64 %b{n}, %z{n}, %t"]
+            first = ["add.s32 %i, %i0, %n", "cvt.s64.s32 %t, %n", "add.s64 %k, %k0, %t"]
+            enter = moves + (first if self.starts_later else ["mov.u32 %i, %i0", "mov.b64 %k, %k0"]) + enter
+            leave = ["add.s32 %n, %n, 1", "setp.lt.s32 %p2, %n, 3", "@%p2 bra N"]
         ends, offset = [], 0
         for type_name, register in sorted(ENDS, key=lambda e: -TYPES[e[0]][0]):
             ends.append(f"st.global.{type_name} [%o+{offset}], {register}")
@@ -146,10 +161,11 @@ class Kernel:
         return "\n".join([
             ".version 8.0", ".target sm_80", ".address_size 64",
             f".visible .entry k({', '.join('.param .u64 ' + p for p in parameters)})", "{",
-            "  .reg .pred %p<4>, %pg;", "  .reg .b32 %r<8>, %i, %step32, %limit32, %m, %sum;", "  .reg .f32 %f<8>;",
-            "  .reg .b64 %l<8>, %b<4>, %q<4>, %a<8>, %k, %step, %limit, %stride, %o;", "  .reg .f64 %g<8>;",
-            "  .reg .b16 %h<8>;", "  .reg .u16 %c<8>;", *[f"  {x};" for x in lines], "L:", *[f"  {x};" for x in loop],
-            *[f"  {x};" for x in ends], "  ret;", "}", ""])
+            "  .reg .pred %p<4>, %pg;", "  .reg .b32 %r<8>, %i, %i0, %n, %step32, %limit32, %m, %sum;", "  .reg .f32 %f<8>;",
+            "  .reg .b64 %l<8>, %b<4>, %q<4>, %z<4>, %a<8>, %k, %k0, %t, %step, %limit, %stride, %o;", "  .reg .f64 %g<8>;",
+            "  .reg .b16 %h<8>;", "  .reg .u16 %c<8>;", *[f"  {x};" for x in lines],
+            *(["N:"] if self.is_nest else []), *[f"  {x};" for x in enter], "L:",
+            *[f"  {x};" for x in loop + leave + ends], "  ret;", "}", ""])
 
     def launch(self, number):
         """Arguments: where the arrays begin, and how often the loop goes round."""
