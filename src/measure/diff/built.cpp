@@ -1,6 +1,7 @@
 #include "diff/built.h"
 
 #include <elf.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
@@ -68,6 +69,64 @@ bool Superseded::contains(const Source& source, std::string_view architecture) c
 
 bool Superseded::contains(const Source& source) const {
   return source.module && has(source, source.module->entry.architecture);
+}
+
+BesideCode::BesideCode(const Collected& own, const Collected* other) : hasOther_(other != nullptr) {
+  for (const Source& source : own.sources)
+    if (source.module && !source.module->entry.isPtx())
+      code_[{source.path, source.module->number}].insert(source.module->entry.architecture);
+  if (other == nullptr) return;
+  for (const Source& source : other->sources)
+    if (source.module && !source.module->entry.isPtx()) others_.insert(source.module->entry.architecture);
+  if (!other->isBaseline) return;
+  for (const Unit& unit : other->side.units)
+    if (const auto number = target::numberOf(unit.measures.architecture))
+      baseline_.insert(static_cast<unsigned>(*number));
+  others_ = baseline_;
+}
+
+bool BesideCode::hasOwnCode(const Source& source) const {
+  return code_.at({source.path, source.module->number}).contains(source.module->entry.architecture);
+}
+
+bool BesideCode::contains(const Source& source) const {
+  if (!source.module || !source.module->entry.isPtx()) return false;
+  const auto it = code_.find({source.path, source.module->number});
+  if (it == code_.end()) return false;
+  if (!hasOwnCode(source) && baseline_.contains(source.module->entry.architecture)) return false;
+  return !hasOther_ || std::ranges::any_of(it->second, [&](unsigned a) { return others_.contains(a); });
+}
+
+void BesideCode::remove(std::vector<Source>& sources) {
+  const auto rest =
+      std::stable_partition(sources.begin(), sources.end(), [&](const Source& s) { return !contains(s); });
+  std::copy_if(rest, sources.end(), std::back_inserter(removed_), [&](const Source& s) { return !hasOwnCode(s); });
+  sources.erase(rest, sources.end());
+}
+
+std::string BesideCode::note(const BesideCode& before, const BesideCode& after) {
+  const std::vector<Source>& shown = after.removed_.empty() ? before.removed_ : after.removed_;
+  if (shown.empty()) return {};
+  std::set<unsigned> architectures;
+  for (const Source& source : shown) architectures.insert(source.module->entry.architecture);
+  std::string out = fmt::format(
+      "the PTX of {} module{} for sm_{}, whose machine code is compared, was not assembled; --arch or --only ptx "
+      "has it "
+      "assembled",
+      shown.size(), shown.size() == 1 ? "" : "s", fmt::join(architectures, ", sm_"));
+  if (!after.hasOther_) return out;
+  // As stored: packed otherwise, it is said to differ.
+  std::multiset<std::string_view> old;
+  for (const Source& source : before.removed_) old.insert(source.module->entry.stored);
+  std::size_t others = 0;
+  for (const Source& source : after.removed_)
+    if (const auto it = old.find(source.module->entry.stored); it != old.end())
+      old.erase(it);
+    else
+      ++others;
+  if (others = std::max(others, old.size()); others != 0 && !before.removed_.empty() && !after.removed_.empty())
+    out += fmt::format("; that of {} differs", others);
+  return out;
 }
 
 namespace {

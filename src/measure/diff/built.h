@@ -2,14 +2,17 @@
 //
 // Functions of all modules of a file, or of a member of an archive, are those of one unit for each architecture. What a
 // program runs counts: PTX is not assembled for an architecture that its fat binary has machine code for, and of
-// relocatable device code that was linked the result is measured, not the parts.
+// relocatable device code that was linked the result is measured, not the parts. Nor is PTX for another architecture, which is there for
+// GPUs to come, where both sides have machine code of it for one: a large library has hours of it (BesideCode).
 #pragma once
 
+#include <map>
 #include <memory>
 #include <set>
 #include <span>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "diff/collect.h"
@@ -39,6 +42,27 @@ class Superseded {
   bool has(const Source& source, unsigned architecture) const;
   std::set<std::tuple<std::string, unsigned, unsigned>> code_;  // path, fat binary, architecture
   std::set<std::pair<std::string, unsigned>> linked_;
+};
+
+// PTX of fat binaries whose machine code can be compared, on an architecture that the other side has machine code or figures for, too.
+// Where the other side is a baseline with figures for what the PTX is for, it is not among them.
+class BesideCode {
+ public:
+  // `other` is null where there is one side only.
+  BesideCode(const Collected& own, const Collected* other);
+  bool contains(const Source& source) const;
+  // Takes them out of the sources; note() tells of those for an architecture without machine code.
+  void remove(std::vector<Source>& sources);
+  // "the PTX of 3 modules ...", also where it is another one than on the other side; empty where none was taken out.
+  static std::string note(const BesideCode& before, const BesideCode& after);
+
+ private:
+  // Machine code of its fat binary for the very architecture: Superseded, but that it could run on others.
+  bool hasOwnCode(const Source& source) const;
+  std::map<std::pair<std::string, unsigned>, std::set<unsigned>> code_;  // path, fat binary: architectures
+  bool hasOther_ = false;
+  std::set<unsigned> others_, baseline_;  // architectures
+  std::vector<Source> removed_;
 };
 
 // One unit for each file and architecture. Of equal functions, such as a template's in several modules, one is left. Where

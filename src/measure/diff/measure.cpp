@@ -227,6 +227,15 @@ void timeKernels(std::vector<Job>& jobs, std::span<Collected> sides, const Measu
   if (texts.empty()) notes.push_back("there is no PTX to measure the compile time of, only machine code");
 }
 
+// Of each side; none where it is said what to assemble for.
+std::vector<BesideCode> besideCode(std::span<const Collected> sides, const MeasureOptions& options) {
+  std::vector<BesideCode> result;
+  if (options.architectures.empty())
+    for (std::size_t i = 0; i < sides.size(); ++i)
+      result.emplace_back(sides[i], sides.size() == 2 ? &sides[1 - i] : nullptr);
+  return result;
+}
+
 void forgetTimes(Side& side) {
   for (Unit& unit : side.units)
     for (ptxas::FunctionMeasures& f : unit.measures.functions) f.compileTime.reset();
@@ -234,11 +243,14 @@ void forgetTimes(Side& side) {
 
 }  // namespace
 
-bool needsPtxas(std::span<const Collected> sides) {
-  for (const Collected& collected : sides) {
-    const Superseded superseded(collected.sources);
-    for (const Source& source : collected.sources) {
-      if (source.module && source.module->entry.isPtx() && !superseded.contains(source)) return true;
+bool needsPtxas(std::span<const Collected> sides, const MeasureOptions& options) {
+  const std::vector<BesideCode> beside = besideCode(sides, options);
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    const Superseded superseded(sides[i].sources);
+    for (const Source& source : sides[i].sources) {
+      if (source.module && source.module->entry.isPtx() && !superseded.contains(source) &&
+          (beside.empty() || !beside[i].contains(source)))
+        return true;
       if (source.module) continue;
       std::string text, ignored;
       if (textOf(source, text, ignored) && !ptxas::isElf(text)) return true;
@@ -250,6 +262,11 @@ bool needsPtxas(std::span<const Collected> sides) {
 void measure(std::span<Collected> sides, const MeasureOptions& options) {
   std::vector<std::vector<Survey>> surveys(sides.size());
   std::vector<Superseded> superseded;
+  std::vector<BesideCode> beside = besideCode(sides, options);
+  for (std::size_t i = 0; i < beside.size(); ++i) beside[i].remove(sides[i].sources);
+  if (!beside.empty())
+    if (std::string note = BesideCode::note(beside.front(), beside.back()); !note.empty())
+      sides.back().side.notes.push_back(std::move(note));
   for (std::size_t i = 0; i < sides.size(); ++i) {
     superseded.emplace_back(sides[i].sources);
     std::erase_if(sides[i].sources, [&](const Source& source) {

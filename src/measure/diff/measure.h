@@ -35,7 +35,7 @@ struct MeasureOptions {
 void measure(std::span<Collected> sides, const MeasureOptions& options);
 
 // Whether some file is neither a cubin nor part of a baseline. Reads the beginnings of files.
-bool needsPtxas(std::span<const Collected> sides);
+bool needsPtxas(std::span<const Collected> sides, const MeasureOptions& options);
 
 // "sm_90a" and the options after it, of the first .target of a PTX text; empty when there is none.
 std::vector<std::string> targetWords(std::string_view text);

@@ -39,13 +39,41 @@ class Built(Files):
         both = self.write("both.so", elf({".nv_fatbin": fat((CODE, 80, self.code(PLAIN)), (PTX, 80, other))}))
         check(self.diff(both, self.write("k.cubin", self.code(PLAIN))).row("k")["same-code"] is True, "the PTX was measured")
         late = self.write("late.so", elf({".nv_fatbin": fat((CODE, 80, self.code(PLAIN)), (PTX, 90, PLAIN.replace("sm_80", "sm_90").encode()))}))
-        found = {f["architecture"] for f in self.diff(late, late)["functions"]}
-        check(found == {"sm_80", "sm_90"}, found)
-        for options, wanted in ((["--arch", "sm_80"], "sm_80"), (["--only", "machine-code"], "sm_80"), (["--only", "ptx"], "sm_90")):
-            found = {f["architecture"] for f in self.diff(late, late, *options)["functions"]}
-            check(found == {wanted}, options, found)
+        for options, wanted in (([], "sm_80"), (["--arch", "sm_80"], "sm_80"), (["--only", "machine-code"], "sm_80"), (["--only", "ptx"], "sm_90"),
+                                (["--arch", "sm_80,sm_90"], "sm_80 sm_90"), (["--arch", "sm_90"], "sm_90")):
+            result = self.diff(late, late, *options)
+            found = {f["architecture"] for f in result["functions"]}
+            check(found == set(wanted.split()), options, found)
+            check(any("the PTX of 1 module for sm_90" in note for note in result["notes"]) == (not options), options, result["notes"])
         plain = self.write("plain.ptx", PLAIN)
         check("there is no machine code in" in self.run("diff", late, plain, "--only", "machine-code", status=2).stderr, "PTX")
+
+    def test_built_ptx_beside_code(self):
+        """PTX for GPUs to come is not assembled where machine code can be compared: no ptxas is needed. That it differs is said."""
+        def library(name, text, code=80, for_=90):
+            parts = [(CODE, code, self.code(PLAIN.replace("sm_80", f"sm_{code}"), f"sm_{code}"))] if code else []
+            return self.write(name, elf({".nv_fatbin": fat(*parts, (PTX, for_, text.replace("sm_80", f"sm_{for_}").encode()))}))
+        a, b, code86 = library("a.so", PLAIN), library("b.so", module(kernel("k", 12))), library("c.so", PLAIN, 86)
+        only = library("d.so", PLAIN, None)
+        for side, differs in ((a, False), (b, True)):
+            result = self.diff(a, side, "--ptxas", self.fake("none", "exit 1"))
+            check([f["architecture"] for f in result["functions"]] == ["sm_80"] and result.row("k")["change"] == "same", result["functions"])
+            check([n.endswith("; that of 1 differs") for n in result["notes"] if "the PTX of" in n] == [differs], result["notes"])
+        # Nor for another architecture of the file, which this fat binary has no machine code for.
+        two = self.write("two.so", elf({".nv_fatbin": fat((CODE, 80, self.code(PLAIN)), (PTX, 80, PLAIN.encode())) +
+                                                      fat((CODE, 90, self.code(module(kernel("l", 8), target="sm_90"), "sm_90")))}))
+        result = self.diff(two, two, "--ptxas", self.fake("none", "exit 1"))
+        check([(f["name"], f["architecture"]) for f in result["functions"]] == [("k", "sm_80"), ("l", "sm_90")], result["functions"])
+        # Where the other side has no machine code for such an architecture, PTX is what both have.
+        for before, after in ((a, only), (only, a), (a, code86)):
+            found = {f["architecture"] for f in self.diff(before, after)["functions"] if f["before"] and f["after"]}
+            check("sm_90" in found, before, found)
+        # A baseline has figures of one or the other.
+        for options, wanted in (([], {"sm_80"}), (["--only", "ptx"], {"sm_90"})):
+            baseline = self.folder / "baseline.json"
+            self.run("baseline", a, "-o", baseline, *options)
+            found = {f["architecture"] for f in self.diff(baseline, a)["functions"] if f["before"] and f["after"]}
+            check(found == wanted, options, found)
 
     def test_built_two_toolchains(self):
         """The PTX is assembled by both, though there is machine code beside it."""

@@ -90,7 +90,7 @@ int diffCommand(int argc, char** argv) {
       "  ptxopt diff build/ --limit 'spills<=0' --limit 'attention*:registers<=128'\n"
       "  ptxopt diff old/ new/ --fail-on regs            # on register counts alone\n"
       "  ptxopt diff old/ new/ --arch sm_80,sm_90\n"
-      "  ptxopt diff kernels/ --compile-time             # which takes ptxas the longest\n"
+      "  ptxopt diff kernels/ --compile-time         # which takes ptxas longest\n"
       "  ptxopt diff kernels/ --ptxas 12.9 --against-ptxas 13.0    # two toolchains");
   DiffLine line;
   std::string columns;

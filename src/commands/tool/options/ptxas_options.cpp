@@ -83,7 +83,7 @@ bool PtxasLine::options(diff::MeasureOptions& options, std::string& error) const
 }
 
 std::string whyNoPtxas(std::span<const diff::Collected> sides, const diff::MeasureOptions& options) {
-  if (!options.ptxas.program.empty() || !diff::needsPtxas(sides)) return {};
+  if (!options.ptxas.program.empty() || !diff::needsPtxas(sides, options)) return {};
   return "there is no ptxas to assemble PTX with; --ptxas names one";
 }
 
