@@ -122,6 +122,9 @@ class Profiles(command_tests.CommandTests):
         words = ["--grid", "2", "--block", "64", "--dump", "y", "--arg", *apart(9)]
         plain, counted = (self.ends(0, ["run", "plain.ptx", *words, *more]).stdout for more in ([], ["--profile-facts", "p.json"]))
         self.check(plain == counted, "counting changes what is computed")
+        for watched in ["--profile"], ["--trace"], ["--check-races", "--check-uninit"]:
+            plain, counted = (self.ends(0, ["run", "plain.ptx", *watched, *more, "--grid", "1", *words[2:]]).stdout for more in ([], ["--profile-facts", "p.json"]))
+            self.check(plain == counted, "counting changes what is watched", watched)
 
     def memory(self):
         """The kernel reaches 4 bytes of y and x for each thread."""
