@@ -26,7 +26,7 @@ bool readProfileLine(int argc, char** argv, ProfileCommandLine& line, int& exitC
       "write\n"
       "them, and --profile-use reads them.\n"
       "\n"
-      "Exit codes: 0 ok, 2 usage, or a file that cannot be read or written, or is not a profile.",
+      "Exit codes: 0 ok, 2 usage, or a file that cannot be read or written, or is not a profile, 4 internal error.",
       "ptxopt profile");
   app.footer(
       "Examples:\n"
