@@ -30,7 +30,8 @@ bool readProfileLine(int argc, char** argv, ProfileCommandLine& line, int& exitC
       "ptxopt profile");
   app.footer(
       "Examples:\n"
-      "  ptxopt emulate --profile-facts app.profile ./app && ptxopt profile show app.profile\n"
+      "  ptxopt emulate --profile-facts app.profile ./app\n"
+      "  ptxopt profile show app.profile\n"
       "  ptxopt profile merge small.profile large.profile -o app.profile");
   app.add_option("ACTION", line.action, "show or merge")->required()->check(CLI::IsMember({"show", "merge"}));
   app.add_option("FILE", line.files, "profiles; - is standard input")->required();
