@@ -35,13 +35,14 @@ bool read(const std::string& value, Memory& member) {
   return value == "all" || value == "reached";
 }
 
-// Variables that begin as these do, and are none.
-void warnOfUnknown() {
-  constexpr std::string_view kNames[] = {
+constexpr std::string_view kNames[] = {
 #define CAPTURE_VARIABLE(name, member, usual, summary) #name,
 #include "capture/variables.def"
-  };
-  constexpr std::string_view kOurs = kNames[0];  // which the others begin with
+};
+constexpr std::string_view kOurs = kNames[0];  // the record; the others begin with it
+
+// Variables that begin as these do, and are none.
+void warnOfUnknown() {
   for (char* const* at = environ; at != nullptr && *at != nullptr; ++at) {
     const std::string_view entry = *at, name = entry.substr(0, entry.find('='));
     if (!name.starts_with(kOurs) || std::ranges::find(kNames, name) != std::end(kNames)) continue;
@@ -69,7 +70,7 @@ Settings Settings::fromEnvironment() {
 #include "capture/variables.def"
   s.file = withProcess(s.file);
   s.profile = withProcess(s.profile);
-  if (!s.profile.empty() && std::getenv("PTXOPT_CAPTURE") == nullptr) s.most = 0;
+  if (!s.profile.empty() && std::getenv(kOurs.data()) == nullptr) s.most = 0;
   warnOfUnknown();
   return s;
 }

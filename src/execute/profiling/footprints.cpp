@@ -7,6 +7,7 @@
 #include "analysis/addresses/parameter_memory.h"
 #include "analysis/manager/analyses.h"
 #include "exec/warp.h"
+#include "ir/opcode_predicates.h"
 
 namespace ptxopt::profiling {
 namespace {
@@ -20,7 +21,8 @@ bool has(uint64_t set, uint32_t parameter) { return parameter < kMostParameters 
 // While it lives, accesses of allocations are noted for the parameters of which the running instruction's address is made.
 class FootprintFinder::Watch final : public exec::Observer {
  public:
-  Watch(const std::vector<Set>& accessed, const std::vector<Pointer>& pointers) : accessed_(accessed) {
+  Watch(const Function& kernel, const std::vector<Set>& accessed, const std::vector<Pointer>& pointers)
+      : kernel_(kernel), accessed_(accessed) {
     for (const Pointer& p : pointers)
       if (std::ranges::find(watched_, p.allocation) == watched_.end()) watched_.push_back(p.allocation);
     for (exec::Allocation* const a : watched_) {
@@ -42,7 +44,7 @@ class FootprintFinder::Watch final : public exec::Observer {
   Watch& operator=(const Watch&) = delete;
 
   void op(exec::Warp&, const exec::Routine& routine, const exec::Op& op, exec::Mask, exec::Mask) override {
-    now_ = routine.index == 0 && op.instruction < accessed_.size() ? accessed_[op.instruction] : 0;
+    now_ = routine.function == &kernel_ ? accessed_[op.instruction] : 0;
   }
 
   bool meet(uint32_t a, uint32_t b, const exec::Allocation* allocation) const {
@@ -61,6 +63,7 @@ class FootprintFinder::Watch final : public exec::Observer {
     }
   }
 
+  const Function& kernel_;
   const std::vector<Set>& accessed_;
   std::vector<exec::Allocation*> watched_;
   Set now_ = 0;
@@ -68,25 +71,36 @@ class FootprintFinder::Watch final : public exec::Observer {
 };
 
 FootprintFinder::FootprintFinder(const Module& module, const Function& kernel, std::vector<ReadPart> parts)
-    : parts_(std::move(parts)), accessed_(kernel.instructions.size()) {
+    : kernel_(kernel), parts_(std::move(parts)), accessed_(kernel.instructions.size()) {
   Analyses analyses(module, kernel);
   if (!analyses.cfg().complete() || !analyses.mayHaveLiveIntervals()) return;
   const ParameterMemory memory(module, kernel, analyses.cfg(), analyses.slotIndexes(), analyses.liveIntervals());
   isKnown_ = true;
   written_ = memory.written();
+  bool others = false;  // accesses by addresses that are made of no parameter
   for (const InstrId id : kernel) {
     const Instruction& i = kernel[id];
     if (!i.isInstruction() || !module.form(i).is(effect::Read | effect::Write)) continue;
     accessed_[id.value] = memory.accessed(id) & ~ParameterMemory::kOther;
     reached_ |= accessed_[id.value];
+    others |= (memory.accessed(id) & ParameterMemory::kOther) != 0 && !isParameterLoad(module.form(i));
   }
+  // What is reached by other addresses may be so through parameters that are read in part.
+  if (!others) return;
+  partly_ = memory.escaped() & ~reached_;
+  for (const ReadPart& part : parts_)
+    if (const Variable& v = kernel.variables[kernel.parameters[part.parameter].value];
+        part.mayBeAddress && !v.declarator.dimensions.empty() && part.parameter < kMostParameters)
+      partly_ |= Set{1} << part.parameter;
+  if ((written_ & ParameterMemory::kOther) != 0) written_ |= partly_;
 }
 
 std::vector<FootprintFinder::Pointer> FootprintFinder::pointersOf(exec::Machine& machine,
                                                                   std::span<const std::byte> parameters) const {
   std::vector<Pointer> pointers;
   for (const ReadPart& part : parts_) {
-    if (!part.mayBeAddress || !has(reached_, part.parameter) || part.place + part.bytes > parameters.size())
+    if (!part.mayBeAddress || !has(reached_ | partly_, part.parameter) ||
+        part.place + part.bytes > parameters.size())
       continue;
     uint64_t address = 0;
     std::memcpy(&address, parameters.data() + part.place, part.bytes);
@@ -126,8 +140,10 @@ std::optional<Footprints> FootprintFinder::run(exec::Machine& machine, exec::Lau
   }
   std::vector<Pointer> shared;  // that lead to an allocation that another parameter leads to as well
   for (const Pointer& p : pointers)
-    if (std::ranges::any_of(
-            pointers, [&](const Pointer& q) { return p.parameter != q.parameter && p.allocation == q.allocation; }))
+    if (std::ranges::any_of(pointers, [&](const Pointer& q) {
+          return p.allocation == q.allocation && (p.parameter != q.parameter || has(partly_, p.parameter)) &&
+                 &p != &q;
+        }))
       shared.push_back(p);
   Footprints found;
   for (const Pointer& p : pointers)
@@ -144,11 +160,12 @@ std::optional<Footprints> FootprintFinder::run(exec::Machine& machine, exec::Lau
     return known->second;
   }
   const bool isWatched = std::ranges::any_of(shared, [](const Pointer& p) { return p.allocation->watched; });
-  if (known_.size() >= kMostWatched || config.observer != nullptr || isWatched) {
+  const bool isFollowed = std::ranges::none_of(shared, [&](const Pointer& p) { return has(partly_, p.parameter); });
+  if (!isFollowed || known_.size() >= kMostWatched || config.observer != nullptr || isWatched) {
     launch(config);
     return std::nullopt;
   }
-  Watch watch(accessed_, shared);
+  Watch watch(kernel_, accessed_, shared);
   exec::LaunchConfig watched = config;
   watched.observer = &watch;
   watched.jobs = 1;

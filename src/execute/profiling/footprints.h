@@ -3,7 +3,8 @@
 // What a kernel's accesses are made of is known without running it (ParameterMemory). Parameters that lead to different
 // allocations meet nowhere. Where several lead to one, the launch is watched: by each parameter, the range from the first byte
 // to the last that it reached in that allocation. Two parameters overlap where their ranges meet, as far as a test of ranges
-// could tell. What is reached in functions that the kernel calls, or by addresses from memory, is nobody's.
+// could tell. Structures that hold addresses count as written where something is that nobody knows; a launch where memory of one
+// is that of another parameter is not known. What is reached in functions that the kernel calls, or by addresses from memory, is nobody's.
 // Cost:       a watched launch takes several times as long, so that only some of each kernel's are (kMostWatched).
 #pragma once
 
@@ -46,9 +47,11 @@ class FootprintFinder {
   std::vector<Pointer> pointersOf(exec::Machine& machine, std::span<const std::byte> parameters) const;
   std::vector<uint64_t> keyOf(const exec::LaunchConfig& config, const std::vector<Pointer>& pointers) const;
 
+  const Function& kernel_;
   std::vector<ReadPart> parts_;
   std::vector<Set> accessed_;  // by InstrId
   Set reached_ = 0, written_ = 0;
+  Set partly_ = 0;  // structures with addresses: it is not known which accesses are theirs
   bool isKnown_ = false;
   std::map<std::vector<uint64_t>, Footprints> known_;  // of launches that were watched, by what they were given
 };

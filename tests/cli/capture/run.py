@@ -20,7 +20,7 @@ KERNELS = ["scale", "next", "follow"]
 
 
 class Capture(command_tests.CommandTests):
-    PARTS = ("ways", "contents", "choices", "killed", "graphs", "chosen_of_graphs", "links")
+    PARTS = ("ways", "contents", "choices", "profiles", "killed", "graphs", "chosen_of_graphs", "links")
 
     def __init__(self, folder, tool, library, program, graphs, linked, machine_code):
         super().__init__("capture", tool, folder)
@@ -109,6 +109,24 @@ class Capture(command_tests.CommandTests):
         self.program_ends(["asked"], ["3 launches recorded in p"], **{"": "p%p.zip"})
         self.check(len(list(self.folder.glob("p[0-9]*.zip"))) == 1, "%p")
         self.program_ends(["asked"], ["/dev/null/x.zip"], **{"": "/dev/null/x.zip"})
+
+    def profiles(self):
+        """What launches had, without a record, unless that is asked for as well."""
+        self.program_ends(["asked"], ["the profile is in p.json"], _PROFILE="p.json")
+        self.check(not list(self.folder.glob("ptxopt-*.zip")), "a record that nobody asked for")
+        found = json.loads((self.folder / "p.json").read_text())
+        self.check(found["unit"] == "microseconds", found["unit"])
+        kernels = {k["kernel"]: k for k in found["kernels"]}
+        self.check(sorted(kernels) == sorted(KERNELS) and all(k["launches"] == 1 for k in kernels.values()), kernels)
+        self.check(all(k["time"] > 0 and not k["loops"] and "written" not in k["classes"][0] for k in kernels.values()), kernels)
+        self.check(any("align" in p for p in kernels["scale"]["classes"][0]["parts"]), kernels["scale"])
+        self.ends(0, ["profile", "show", "p.json"], "scale", "memory was not watched")
+        self.program_ends(["asked"], ["the profile is in p.json", "3 launches recorded in both.zip"], **{"_PROFILE": "p.json", "": "both.zip"})
+        self.program_ends(["asked"], ["the profile is in p.json"], _PROFILE="p.json", _KERNEL="next")
+        self.check([k["kernel"] for k in json.loads((self.folder / "p.json").read_text())["kernels"]] == ["next"], "only this kernel")
+        (self.folder / "mine.txt").write_text("mine")
+        self.program_ends(["asked"], ["'mine.txt' is there and is not a profile: it is not overwritten"], _PROFILE="mine.txt")
+        self.check((self.folder / "mine.txt").read_text() == "mine", "mine.txt stays")
 
     def killed(self):
         """What a program that is killed had written becomes a record."""

@@ -310,6 +310,20 @@ def test_options(tool, builder, work):
     done = emulate(tool, "--profile", program, "plain")
     tests.check(done.stdout.endswith("7\n") and re.search(r"^ +1 +\d\.\d{3} +\d+ +\d+ +\d+  store\(int\*, int\)$", done.stderr, re.M),
                 f"--profile: {done.stdout} {done.stderr}")
+    profile = work / "profile.json"
+    done = emulate(tool, "--profile-facts", profile, program, "plain")
+    kernels = json.loads(profile.read_text())["kernels"] if done.returncode == 0 else []
+    tests.check(done.stdout.endswith("7\n") and [(k["kernel"], k["launches"]) for k in kernels] == [("_Z5storePii", 1)],
+                f"--profile-facts: {kernels} {done.stderr}")
+    tests.check(bool(kernels) and kernels[0]["classes"][0]["written"] == [0], f"what is written: {kernels}")
+    for options in (["--optimize"], ["--compare"], ["--profile"]):
+        done = emulate(tool, *options, "--profile-facts", profile, program, "plain")
+        tests.check(done.returncode == 2 and "excludes" in done.stderr, f"{options} and --profile-facts: {done.stderr}")
+    program_text = work / "program.txt"
+    program_text.write_text("no profile")
+    done = emulate(tool, "--profile-facts", program_text, program, "plain")
+    tests.check(done.returncode == 2 and "is not overwritten" in done.stderr and program_text.read_text() == "no profile",
+                f"what is there: {done.stderr}")
     done = emulate(tool, "--optimize=--no-such", program, "plain")
     tests.check(done.returncode == 1 and "is not optimized" in done.stderr and done.stdout.endswith("7\n"), f"wrong options: {done.stderr}")
     return tests

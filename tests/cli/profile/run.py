@@ -6,6 +6,7 @@ does; what is refused.
 """
 import json
 import sys
+import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -56,11 +57,24 @@ def apart(n, name=""):
     return [f"y{name}=buf:f32:64:zero", f"x{name}=buf:f32:64:iota", f"u32:{n}", "bytes:000000000000803f"]
 
 
+# Two kernels, so that the one that runs is the second; the other's parameter is a structure that holds an address.
+STRUCTURE = BOTTOM.replace(".visible .entry k(", """.visible .entry s(.param .align 8 .b8 p[16])
+{
+  .reg .b32 %r<3>;
+  .reg .b64 %rd<3>;
+  ld.param.u32 %r1, [p];
+  ld.param.u64 %rd1, [p+8];
+  st.global.u32 [%rd1], %r1;
+  ret;
+}
+.visible .entry k(""")
+
+
 class Profiles(command_tests.CommandTests):
     def __init__(self, folder, tool):
         super().__init__("profile", tool, folder)
 
-    PARTS = ("classes", "loops", "memory", "records", "merged", "shown", "used", "refused")
+    PARTS = ("classes", "loops", "memory", "structures", "records", "merged", "shown", "used", "refused")
 
     def profile(self, name, kernel, *launches):
         """The profile of these launches of a text: their blocks, and the arguments of --arg."""
@@ -108,6 +122,9 @@ class Profiles(command_tests.CommandTests):
         words = ["--grid", "2", "--block", "64", "--dump", "y", "--arg", *apart(9)]
         plain, counted = (self.ends(0, ["run", "plain.ptx", *words, *more]).stdout for more in ([], ["--profile-facts", "p.json"]))
         self.check(plain == counted, "counting changes what is computed")
+        for watched in ["--profile"], ["--trace"], ["--check-races", "--check-uninit"]:
+            plain, counted = (self.ends(0, ["run", "plain.ptx", *watched, *more, "--grid", "1", *words[2:]]).stdout for more in ([], ["--profile-facts", "p.json"]))
+            self.check(plain == counted, "counting changes what is watched", watched)
 
     def memory(self):
         """The kernel reaches 4 bytes of y and x for each thread."""
@@ -118,6 +135,23 @@ class Profiles(command_tests.CommandTests):
             got = found("x=buf:f32:128:zero", second)
             self.check((got["written"], got["overlapping"]) == ([0], overlapping), second, got)
         self.check(found("x=buf:f32:128:zero", "x+4")["parts"][1]["align"] == 4, "the alignment of x+4")
+        second = self.profile("memory.json", STRUCTURE, (32, ["x=buf:f32:128:zero", "x", "u32:3", "bytes:000000000000803f"]))
+        self.check(second["kernels"][0]["classes"][0]["overlapping"] == [[0, 1]], "the second kernel of a text", second)
+
+    def structures(self):
+        """Of a structure with an address: what its members hold, and that it is written."""
+        self.write("k.ptx", STRUCTURE)
+        record = ["--kernel", "k", "--grid", "1", "--block", "32", "--arg", *apart(1)]
+        self.ends(0, ["run", "k.ptx", "--buffer", "b=buf:u32:4:zero", *record, "--record", "s.zip"])
+        with zipfile.ZipFile(self.folder / "s.zip") as z:
+            memory = json.loads(z.read("record.json"))["launches"][0]["memory"]
+        address = next(m["address"] for m in memory if m["name"] == "b")
+        place = (7).to_bytes(8, "little").hex() + address.to_bytes(8, "little").hex()
+        self.ends(0, ["run", "k.ptx", "--buffer", "b=buf:u32:4:zero", "--kernel", "s", "--grid", "1", "--block", "1", "--arg",
+                      f"bytes:{place}", "--profile-facts", "s.json"])
+        launched = self.read("s.json")["kernels"][0]["classes"][0]
+        self.check([p.get("value", p.get("align")) for p in launched["parts"]] == [7, 256], launched)
+        self.check((launched["written"], launched["overlapping"]) == ([0], []), launched)
 
     def records(self):
         """The same of a record, run again."""

@@ -26,11 +26,12 @@ bool readProfileLine(int argc, char** argv, ProfileCommandLine& line, int& exitC
       "write\n"
       "them, and --profile-use reads them.\n"
       "\n"
-      "Exit codes: 0 ok, 2 usage, or a file that cannot be read or written, or is not a profile.",
+      "Exit codes: 0 ok, 2 usage, or a file that cannot be read or written, or is not a profile, 4 internal error.",
       "ptxopt profile");
   app.footer(
       "Examples:\n"
-      "  ptxopt emulate --profile-facts app.profile ./app && ptxopt profile show app.profile\n"
+      "  ptxopt emulate --profile-facts app.profile ./app\n"
+      "  ptxopt profile show app.profile\n"
       "  ptxopt profile merge small.profile large.profile -o app.profile");
   app.add_option("ACTION", line.action, "show or merge")->required()->check(CLI::IsMember({"show", "merge"}));
   app.add_option("FILE", line.files, "profiles; - is standard input")->required();
@@ -88,6 +89,15 @@ std::string classText(const LaunchClass& c, const profile::SeenKernel& kernel) {
   return text;
 }
 
+std::string loopText(const profile::SeenLoop& l) {
+  std::string text = fmt::format("  loop {}{}: entered {} time{}", l.label,
+                                 l.place.empty() ? "" : " (" + l.place + ")", l.entries, l.entries == 1 ? "" : "s");
+  if (l.entries != 0)
+    text +=
+        fmt::format(", {:.1f} iterations each", static_cast<double>(l.iterations) / static_cast<double>(l.entries));
+  return text + '\n';
+}
+
 std::string table(const profile::File& file) {
   const double all = file.time();
   std::string text = fmt::format("{} kernel{}, {} {}\n", file.kernels.size(), file.kernels.size() == 1 ? "" : "s",
@@ -95,18 +105,12 @@ std::string table(const profile::File& file) {
   for (const profile::SeenKernel& k : file.kernels) {
     text += fmt::format("\n{:>5.1f}%   {:>9}  {}\n", all > 0 ? 100 * k.time / all : 0, k.launches,
                         profile::matchName(k.name));
+    for (const profile::SeenLoop& l : k.loops) text += loopText(l);
     for (const LaunchClass& c : k.classes) text += classText(c, k);
     uint64_t launches = 0;
     for (const LaunchClass& c : k.classes) launches += c.launches;
     if (launches < k.launches)
       text += fmt::format("{:18}{} launches of other classes\n", "", k.launches - launches);
-    for (const profile::SeenLoop& l : k.loops)
-      text += fmt::format("{:18}  loop {}{}: entered {} times{}\n", "", l.label,
-                          l.place.empty() ? "" : " (" + l.place + ")", l.entries,
-                          l.entries == 0
-                              ? ""
-                              : fmt::format(", {:.1f} iterations each",
-                                            static_cast<double>(l.iterations) / static_cast<double>(l.entries)));
   }
   return text;
 }

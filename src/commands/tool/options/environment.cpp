@@ -83,7 +83,7 @@ std::string uncaptured(const std::string& value, std::string_view usual) {
   constexpr std::string_view kMemory[] = {"reached", "all"};
   if (usual == kMemory[0])
     return std::ranges::find(kMemory, value) != std::end(kMemory) ? "" : "it is neither all nor reached";
-  if (usual.find_first_not_of("0123456789") == std::string_view::npos) {
+  if (!usual.empty() && usual.find_first_not_of("0123456789") == std::string_view::npos) {
     uint64_t number = 0;
     const char* const end = value.data() + value.size();
     const auto read = std::from_chars(value.data(), end, number);
