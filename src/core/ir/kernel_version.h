@@ -1,0 +1,51 @@
+// A second body of a kernel, for launches of which a test at its entry shows what the body relies on.
+//
+// Made by version-kernels and put into the kernel by join-versions; between the two, function passes work on it as on any
+// function. It is a copy of its kernel: Function::index, parameters and variables are those of the kernel, so that what is
+// known of the kernel by its index holds of it as well. What is known of its launches, Module::factsOf says.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "ir/function.h"
+#include "ir/kernel_facts.h"
+#include "ir/launch_profile.h"
+
+namespace ptxopt {
+
+class Module;
+
+// A condition beyond numbers: that memory is apart. It depends on nothing but values that all threads of the grid share
+// (parameters, sizes of the block and of the grid), so that the branch on it is uniform.
+struct EntryCondition {
+  std::string_view name;  // for the report
+  // Puts code before `where`, at the entry of the kernel, that computes a predicate: true where the condition holds.
+  // Opcodes come from Module::synth.
+  std::function<RegId(const Module&, Function&, InstrId where)> emit;
+};
+
+// What the test at entry shows. It shows all that the body's facts say beyond those of the kernel.
+struct EntryTest {
+  std::array<NumberFact, 3> block;   // of those that are said: exact
+  std::vector<ParameterPart> parts;  // `number` is exact, or a multiple that is a power of two
+  std::vector<EntryCondition> conditions;
+
+  bool isEmpty() const {
+    for (const NumberFact& size : block)
+      if (size.isSaid()) return false;
+    return parts.empty() && conditions.empty();
+  }
+};
+
+struct KernelVersion {
+  Function body;
+  KernelFacts facts;
+  EntryTest test;
+  double share = 0;  // of the time of the kernel's launches, by the profile
+};
+
+}  // namespace ptxopt
