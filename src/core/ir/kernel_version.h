@@ -19,6 +19,12 @@ namespace ptxopt {
 
 class Module;
 
+// What the entry of a kernel with versions is made of, beside SynthOpcode.
+struct EntryOpcodes {
+  OpcodeId branch, exit;             // `bra.uni`, `ret`
+  std::array<OpcodeId, 4> loads;     // ld.param.u8, .u16, .u32, .u64
+};
+
 // A condition beyond numbers: that memory is apart. It depends on nothing but values that all threads of the grid share
 // (parameters, sizes of the block and of the grid), so that the branch on it is uniform.
 struct EntryCondition {

@@ -126,7 +126,8 @@ bool PipelineRun::keepsText(const Progress& progress) const {
 }
 
 bool PipelineRun::hasManyRounds(const Function& f) const {
-  return !module_.facts.empty() && module_.facts[f.index].mayGoRound(kManyRounds);
+  const KernelFacts* const facts = module_.factsOf(f);
+  return facts != nullptr && facts->mayGoRound(kManyRounds);
 }
 
 bool PipelineRun::runStep(const Step& step, Function& f, Analyses& analyses, Progress& progress,

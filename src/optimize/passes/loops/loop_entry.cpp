@@ -21,10 +21,10 @@ bool isFallenInto(const Module& module, const Function& f, const Cfg& cfg, const
 }
 
 bool goesRoundSeldom(const Module& module, const Function& f, const Cfg& cfg, BlockId header) {
-  if (module.facts.empty() || !module.facts[f.index].saysOfRounds()) return false;
-  const KernelFacts& facts = module.facts[f.index];
+  const KernelFacts* const facts = module.factsOf(f);
+  if (facts == nullptr || !facts->saysOfRounds()) return false;
   for (InstrId id = cfg[header].first; f[id].kind == InstrKind::Label; id = f[id].next) {
-    if (facts.roundsOf(LabelId(f[id].payload)) >= kManyRounds) return false;
+    if (facts->roundsOf(LabelId(f[id].payload)) >= kManyRounds) return false;
     if (id == cfg[header].last) break;
   }
   return true;
