@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <span>
 #include <unordered_set>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "api/report.h"
 #include "facts/facts.h"
 #include "ir/verify.h"
+#include "profile/profile.h"
 #include "ptxopt/ptxopt.h"
 #include "support/thread_time.h"
 #include "target/target.h"
@@ -84,6 +86,17 @@ std::optional<Remark> wholeModuleDecline(const Module& module) {
   return std::nullopt;
 }
 
+// What of a profile was used, in a line.
+std::string profileRemark(const profile::Match& match, const std::string& name) {
+  constexpr std::size_t kShown = 3;
+  std::string text = fmt::format("{} says of {} kernel{}", name, match.kernels, match.kernels == 1 ? "" : "s");
+  const std::size_t others = match.unmatched.size();
+  if (others == 0) return text;
+  const auto shown = std::span(match.unmatched).first(std::min(others, kShown));
+  return text + fmt::format("; {} more that it has are not in the text: {}{}", others, fmt::join(shown, ", "),
+                            others > kShown ? ", ..." : "");
+}
+
 Result fail(Status status, std::string message) {
   Result result;
   result.status = status;
@@ -111,6 +124,11 @@ Result optimize(std::string_view text, const Options& options) {
 
   if (const std::string error = facts::readFacts(options.facts, options.factsName, module); !error.empty())
     return fail(Status::Usage, error + "\n");
+  profile::Match match;
+  if (const std::string error = profile::read(options.profile, options.profileName, module, &match); !error.empty())
+    return fail(Status::Usage, error + "\n");
+  if (!options.profile.empty())
+    result.remarks.push_back({"profile", options.fileName, profileRemark(match, options.profileName)});
 
   if (const std::string error = plan.declines.resolve(module); !error.empty())
     return fail(Status::Usage, fmt::format("{}: {}\n", options.fileName, error));

@@ -18,6 +18,7 @@
 #include "tool/options/guard_options.h"
 #include "tool/options/optimizer_options.h"
 #include "tool/options/parse_arguments.h"
+#include "tool/options/profile_option.h"
 #include "tool/revision.h"
 #include "tool/terminal/messages.h"
 
@@ -63,6 +64,7 @@ class CommandLineReader {
   OptimizerOptions optimizer_;
   GuardLine guard_;
   FactsLine facts_;
+  ProfileLine profile_;
   CLI::Option* outputOption_ = nullptr;
   CLI::Option* dumpFileOption_ = nullptr;
   std::vector<std::string> remarks_, warnings_;
@@ -124,6 +126,7 @@ void CommandLineReader::addPipeline() {
   addArchitecture(app_, line_.options.architecture, "optimize for this one instead of the file's .target")
       ->group(kPipeline);
   facts_.addTo(app_, kPipeline);
+  profile_.addTo(app_, kPipeline);
   app_.add_option("--specialize", line_.specialize,
                   "keep kernels that have facts as they are, and add copies for these whose names end like this")
       ->type_name("SUFFIX")
@@ -309,6 +312,8 @@ bool CommandLineReader::check() {
   if (std::string error; !facts_.read(error)) return usage(error);
   line_.options.facts = facts_.text;
   line_.options.factsName = facts_.path;
+  if (std::string error; !profile_.read(error)) return usage(error);
+  profile_.giveTo(line_.options);
   if (line_.inPlace) return checkInPlace();
   if (!checkFiles()) return false;
   line_.options.fileName = line_.input == "-" ? "<stdin>" : line_.input;
@@ -333,6 +338,7 @@ bool CommandLineReader::checkInPlace() const {
 bool CommandLineReader::checkFiles() const {
   const CommandLine& l = line_;
   if (facts_.path == "-") return usage("--facts needs a file");
+  if (profile_.path == "-") return usage("--profile-use needs a file");
   std::error_code none;
   if (l.inputs.size() > 1 && l.inputs[0].find_first_of("./") == std::string::npos &&
       !std::filesystem::exists(l.inputs[0], none))
@@ -346,8 +352,8 @@ bool CommandLineReader::checkFiles() const {
   if (!l.dumps.empty() && l.dumpFile == l.report) return oneFile("report", "dump", l.report);
   const NamedFile report{"report", l.report}, dump{"dump", l.dumpFile};
   if (std::string why = whyOneFile({{"input", l.input}}, {report, dump}); !why.empty()) return usage(why);
-  if (std::string why = whyOneFile({{"facts", facts_.path}}, {{"output", l.output}, report, dump}); !why.empty())
-    return usage(why);
+  for (const NamedFile& read : {NamedFile{"facts", facts_.path}, NamedFile{"profile", profile_.path}})
+    if (std::string why = whyOneFile({read}, {{"output", l.output}, report, dump}); !why.empty()) return usage(why);
   return true;
 }
 
