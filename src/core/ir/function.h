@@ -107,7 +107,7 @@ struct FunctionDirective {
 class Function {
  public:
   NameId name;
-  uint32_t index = 0;  // in Module::functions; a copy has that of its original
+  uint32_t index = 0;    // in Module::functions; a copy has that of its original
   uint32_t version = 0;  // of a version of a kernel: one more than its place in Module::versions
   bool isEntry = false;
   bool hasBody = false;

@@ -21,8 +21,8 @@ class Module;
 
 // What the entry of a kernel with versions is made of, beside SynthOpcode.
 struct EntryOpcodes {
-  OpcodeId branch, exit;             // `bra.uni`, `ret`
-  std::array<OpcodeId, 4> loads;     // ld.param.u8, .u16, .u32, .u64
+  OpcodeId branch, exit, both;    // `bra.uni`, `ret`, `and.pred`
+  std::array<OpcodeId, 4> loads;  // ld.param.u8, .u16, .u32, .u64
 };
 
 // A condition beyond numbers: that memory is apart. It depends on nothing but values that all threads of the grid share
@@ -49,9 +49,11 @@ struct EntryTest {
 
 struct KernelVersion {
   Function body;
+  std::size_t variables = 0;  // that the kernel had when it was copied: they are those of both
   KernelFacts facts;
   EntryTest test;
-  double share = 0;  // of the time of the kernel's launches, by the profile
+  double share = 0;       // of the time of the kernel's launches, by the profile
+  bool isJoined = false;  // it is part of the kernel
 };
 
 }  // namespace ptxopt

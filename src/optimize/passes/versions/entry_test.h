@@ -26,4 +26,9 @@ using MemoryConditionFinder = std::optional<MemoryCondition> (*)(const Module& m
 // The test is not empty.
 RegId emitEntryTest(const Module& module, Function& f, InstrId where, const EntryTest& test);
 
+// Whether the test shows that some number is exact.
+bool hasExactNumber(const EntryTest& test);
+// Code in a body that is reached by the test alone: a register of 32 bits that is 0, of which ptxas does not know it.
+RegId emitZero(const Module& module, Function& f, InstrId where, const EntryTest& test);
+
 }  // namespace ptxopt
