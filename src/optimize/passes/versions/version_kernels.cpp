@@ -2,7 +2,7 @@
 //
 // What:       a copy of the kernel, with facts of its own: what a test at its entry will have shown. The passes that follow
 //             work on both. join-versions puts them together.
-// Which:      launch_choice.h; where a MemoryConditionFinder finds a test that memory is apart, the copy relies on that too.
+// Which:      launch_choice.h.
 // Invariants: facts of the copy are those of the kernel and what its test shows; nothing of a profile is believed.
 // Cost:       nothing without a profile; a copy of each kernel that is chosen, and all passes once more.
 // Declines:   no-use, share, gain (launch_choice.h); hidden-names (names mean something else in some scope); too-large (no
@@ -11,7 +11,6 @@
 
 #include "facts/facts.h"
 #include "passes/manager/pass.h"
-#include "passes/versions/entry_test.h"
 #include "passes/versions/launch_choice.h"
 
 namespace ptxopt {
