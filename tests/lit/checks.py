@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from run import CHECK, FAILED, GOOD, HERE, BadTest, checked, execute, split  # noqa: E402
+from run import CHECK, FAILED, GOOD, HERE, BadTest, checked, execute, split, take_profile  # noqa: E402
 
 PASSES = HERE.parent.parent / "src/optimize/passes/manager/passes.def"
 # Tests of what a pass declines: the reason is among the messages, and CHECK lines name what stays.
@@ -57,6 +57,7 @@ def says_something(tool, path, name):
         if not any(CHECK.fullmatch(row) for row in block):
             continue
         with tempfile.TemporaryDirectory() as folder:
+            take_profile(path, folder)
             rows, _ = execute(tool, without(command, name), source, top, folder, number)
         told = any(row.endswith(FAILED) for row in checked(block, rows, source))
     return told

@@ -17,7 +17,7 @@ A file:
 
 The comment lines at the top become empty lines before the tool sees the input, so that its line numbers are those of the
 file; as many empty lines at the start of what it prints are dropped. A comment that belongs to the input stands behind
-an empty line. In the command %s is the input and %t a file to write; `< %s` at the end feeds standard input. Several RUN
+an empty line. In the command %s is the input and %t a file to write; `< %s` at the end feeds standard input. %s.profile is a file beside the test. Several RUN
 lines have an EXPECT block each, in order.
 
 `// EXPECT: same` asks that standard output be the input, byte for byte. A single line `//| ...`, `//> ...` or `//! ...`
@@ -87,6 +87,13 @@ def lines_with(prefix, data, replace=()):
     else:
         rows.append("//\\")
     return rows
+
+
+def take_profile(path, folder):
+    """%s.profile is the file beside the test that is called like it, with .profile after its name."""
+    beside = Path(f"{path}.profile")
+    if beside.exists():
+        (Path(folder) / "input.ptx.profile").write_bytes(beside.read_bytes())
 
 
 def execute(tool, command, source, top, folder, number):
@@ -175,6 +182,7 @@ def test(tool, path, update):
         wanted = [b.rstrip("\n").split("\n") for b in wanted]
         actual = []
         with tempfile.TemporaryDirectory() as folder:
+            take_profile(path, folder)
             for number, command in enumerate(commands):
                 rows, is_same = execute(tool, command, source, top, folder, number)
                 actual.append(matches(wanted[number] if number < len(wanted) else [], rows, is_same, source))

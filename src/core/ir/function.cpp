@@ -121,6 +121,18 @@ InstrId Function::insert(InstrId where, OpcodeId opcode, std::span<const Operand
   return link(where, i);
 }
 
+InstrId Function::insertLike(InstrId where, const Instruction& like, std::span<const Operand> list) {
+  Instruction i = like;
+  i.firstOperand = static_cast<uint32_t>(operands.size());
+  i.operandCount = static_cast<uint32_t>(list.size());
+  const bool isOfSource = i.kind == InstrKind::Loc || i.kind == InstrKind::Verbatim;
+  if (!isOfSource) i.sourceBegin = i.sourceEnd = 0;
+  const auto guarded = static_cast<uint8_t>(i.flags & Instruction::Guarded);
+  i.flags = isOfSource ? static_cast<uint8_t>(guarded | Instruction::Moved) : guarded;
+  operands.insert(operands.end(), list.begin(), list.end());
+  return link(where, i);
+}
+
 InstrId Function::insertPragma(InstrId where, NameId strings) {
   Instruction i;
   i.kind = InstrKind::Pragma;

@@ -107,7 +107,8 @@ struct FunctionDirective {
 class Function {
  public:
   NameId name;
-  uint32_t index = 0;  // in Module::functions; a copy has that of its original
+  uint32_t index = 0;    // in Module::functions; a copy has that of its original
+  uint32_t version = 0;  // of a version of a kernel: one more than its place in Module::versions
   bool isEntry = false;
   bool hasBody = false;
   SourceRange source;  // from the first modifier to the closing brace
@@ -165,6 +166,9 @@ class Function {
   // A new instruction before `where`; at the end when there is no such id. The operands, which come with their
   // roles and perhaps a guard as the first, are copied; they must not lie in `operands`.
   InstrId insert(InstrId where, OpcodeId opcode, std::span<const Operand> operands);
+  // A copy of an instruction of any kind, perhaps of another function, with these operands. Of what the printer takes from the
+  // source the text is that of the original.
+  InstrId insertLike(InstrId where, const Instruction& like, std::span<const Operand> operands);
   // The same for a pragma or a label of the function that stands nowhere yet.
   InstrId insertPragma(InstrId where, NameId strings);
   InstrId insertLabel(InstrId where, LabelId label);

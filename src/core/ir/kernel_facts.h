@@ -49,10 +49,22 @@ struct LoopFact {
   uint32_t rounds = 0;
 };
 
+// Bits of a parameter, or of a member of one that is a structure, which are the same in all launches: also of what is no
+// integer.
+struct ExactPart {
+  uint32_t parameter = 0;  // in the order of the kernel's parameters, from 0
+  uint32_t offset = 0;     // in the parameter, bytes
+  uint32_t bytes = 0;      // 1, 2, 4 or 8
+  uint64_t bits = 0;
+
+  friend bool operator==(const ExactPart&, const ExactPart&) = default;
+};
+
 struct KernelFacts {
   std::array<NumberFact, 3> block, grid;  // x, y, z
   std::vector<NumberFact> parameters;     // in their order, values of integers; pointers: the address
   std::vector<PointerFact> pointers;      // of parameters, in their order
+  std::vector<ExactPart> parts;           // what `parameters` cannot say
   // Roughly how many rounds loops of unknown trip count go; a hint, not a promise. 0: not known.
   uint32_t rounds = 0;
   std::vector<LoopFact> loops;  // those of which more is known

@@ -79,11 +79,20 @@ void Module::makeSynthParts() {
     if (const std::string local = localAccess(names[opcodes[o].spelling]);
         opcodes[o].row != nullptr && !local.empty())
       synth.localAccess[o] = make(names.internCopy(local));
-  const bool isAligned = !facts.empty() || std::ranges::any_of(declarationForms, [](const DeclarationForm& d) {
-    return d.pointeeAlignment >= 8 ||
-           (d.alignment >= 8 && (d.space == DeclaredSpace::Shared || d.space == DeclaredSpace::Global));
-  });
-  if (std::ranges::any_of(facts, [](const KernelFacts& k) { return k.saysOfMemory(); })) {
+  const bool mayHaveVersions = !profiles.empty();
+  if (mayHaveVersions) {
+    constexpr std::array kLoads{"ld.param.u8", "ld.param.u16", "ld.param.u32", "ld.param.u64"};
+    synth.entry.branch = make(names.intern("bra.uni"));
+    synth.entry.exit = make(names.intern("ret"));
+    synth.entry.both = make(names.intern("and.pred"));
+    for (std::size_t k = 0; k < kLoads.size(); ++k) synth.entry.loads[k] = make(names.intern(kLoads[k]));
+  }
+  const bool isAligned =
+      mayHaveVersions || !facts.empty() || std::ranges::any_of(declarationForms, [](const DeclarationForm& d) {
+        return d.pointeeAlignment >= 8 ||
+               (d.alignment >= 8 && (d.space == DeclaredSpace::Shared || d.space == DeclaredSpace::Global));
+      });
+  if (mayHaveVersions || std::ranges::any_of(facts, [](const KernelFacts& k) { return k.saysOfMemory(); })) {
     synth.nonCoherent.resize(opcodes.size());
     for (std::size_t o = 0; o < synth.nonCoherent.size(); ++o)
       if (const std::string text = nonCoherentLoad(names[opcodes[o].spelling], opcodes[o]); !text.empty())

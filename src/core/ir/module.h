@@ -11,6 +11,7 @@
 
 #include "ir/function.h"
 #include "ir/kernel_facts.h"
+#include "ir/kernel_version.h"
 #include "ir/launch_profile.h"
 
 namespace ptxopt {
@@ -56,6 +57,7 @@ struct SynthParts {
   // By the OpcodeId of a plain load or store of global or shared memory, for others nothing: the same of two and of four.
   std::vector<std::array<OpcodeId, 2>> vectors;
   std::array<uint32_t, 5> localBytes{};  // declaration forms: `.local .align 1 .b8`, 2, 4, 8, 16
+  EntryOpcodes entry;                    // in a module with profiles
   bool mapsShared = false;               // the module asks for the shared memory of other blocks: mapa
 };
 
@@ -81,7 +83,13 @@ class Module {
   SynthParts synth;
   std::vector<KernelFacts> facts;       // what the user says of launches, by Function::index; empty: nothing
   std::vector<LaunchProfile> profiles;  // what launches were seen to have, by Function::index; empty: nothing
+  std::deque<KernelVersion> versions;   // of kernels that are worked on; empty before version-kernels
 
+  // What is known of the launches of a kernel, or of those that run a version of it; null: nothing.
+  const KernelFacts* factsOf(const Function& f) const {
+    if (f.version != 0) return &versions[f.version - 1].facts;
+    return facts.empty() ? nullptr : &facts[f.index];
+  }
   // Decodes an opcode that the module does not have yet, with the backslash that may stand before it. Not while functions are
   // worked on.
   OpcodeId addOpcode(NameId text);

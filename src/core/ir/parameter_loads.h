@@ -12,4 +12,11 @@ namespace ptxopt {
 // none for other instructions, parts, vectors, offsets, and where the name may mean something else.
 std::optional<std::size_t> wholeParameter(const Module& module, const Function& f, const Instruction& load);
 
+// Which bytes of which parameter of a kernel a load gives; none as above, but for parts and offsets.
+struct LoadedPart {
+  std::size_t parameter = 0;
+  uint32_t offset = 0, bytes = 0;
+};
+std::optional<LoadedPart> loadedPart(const Module& module, const Function& f, const Instruction& load);
+
 }  // namespace ptxopt

@@ -44,7 +44,7 @@ PipelineRun::PipelineRun(Module& module, const Plan& plan, const Options& option
       threads_(threadsFor(options.jobs, module.functions.size())) {}
 
 bool PipelineRun::divides(const Step& step) const {
-  return step.pass->runOnModule != nullptr && step.pass->hasWork(analyses_);
+  return step.pass->runOnModule != nullptr && step.pass->hasWork(module_, analyses_);
 }
 
 std::span<const Step> PipelineRun::nextSegment(std::span<const Step> left) const {
@@ -68,7 +68,10 @@ void PipelineRun::run(std::vector<FunctionReport>& reports, const Visit& before,
     const std::span<const Step> segment = nextSegment(left);
     left = left.subspan(segment.size());
     isLast = left.empty();
-    inParallel(threads_, functions, [&](std::size_t i) {
+    versions_.resize(module_.versions.size());
+    progress.resize(isDivided ? functions + versions_.size() : 0);
+    inParallel(threads_, functions + versions_.size(), [&](std::size_t i) {
+      if (i >= functions) return runVersion(segment, i - functions, progress[i]);
       Function& f = module_.functions[i];
       if (!f.hasBody) return;
       Analyses analyses(module_, f, livenessLimits(plan_.knobs));
@@ -82,9 +85,31 @@ void PipelineRun::run(std::vector<FunctionReport>& reports, const Visit& before,
       if (const std::string made = analyses.made(); !made.empty())
         log::debug(log::kAnalyses, [&] { return fmt::format("{}: made {}", module_.text(f.name), made); });
     });
-    if (isLast) return;
+    if (isLast) return reportVersions(reports);
     runModulePass(left.front(), progress, reports);
     left = left.subspan(1);
+  }
+}
+
+void PipelineRun::runVersion(std::span<const Step> steps, std::size_t version, Progress& progress) {
+  Function& body = module_.versions[version].body;
+  Analyses analyses(module_, body, livenessLimits(plan_.knobs));
+  runSteps(steps, body, analyses, progress, versions_[version]);
+}
+
+void PipelineRun::reportVersions(std::vector<FunctionReport>& reports) {
+  for (std::size_t k = 0; k < versions_.size(); ++k) {
+    FunctionReport &its = versions_[k], &to = reports[module_.versions[k].body.index];
+    if (to.error.empty()) to.error = std::move(its.error);
+    to.dumps += its.dumps;
+    for (const PassReport& done : its.passes) {
+      const auto same = std::ranges::find(to.passes, done.pass, &PassReport::pass);
+      if (same == to.passes.end()) continue;
+      same->seconds += done.seconds;
+      if (!module_.versions[k].isJoined) continue;
+      same->changed |= done.changed;
+      for (const auto& [counter, n] : done.counters) same->counters[counter] += n;
+    }
   }
 }
 
@@ -126,7 +151,8 @@ bool PipelineRun::keepsText(const Progress& progress) const {
 }
 
 bool PipelineRun::hasManyRounds(const Function& f) const {
-  return !module_.facts.empty() && module_.facts[f.index].mayGoRound(kManyRounds);
+  const KernelFacts* const facts = module_.factsOf(f);
+  return facts != nullptr && facts->mayGoRound(kManyRounds);
 }
 
 bool PipelineRun::runStep(const Step& step, Function& f, Analyses& analyses, Progress& progress,
@@ -165,7 +191,11 @@ bool PipelineRun::runStep(const Step& step, Function& f, Analyses& analyses, Pro
 
 void PipelineRun::runModulePass(const Step& step, std::vector<Progress>& progress,
                                 std::vector<FunctionReport>& reports) {
-  ModulePassContext context{plan_.knobs, analyses_, {}};
+  ModulePassContext context{
+      plan_.knobs,
+      analyses_,
+      options_.architecture.empty() ? module_.architecture() : std::string_view(options_.architecture),
+      {}};
   context.forEachFunction = [&](const std::function<bool(Function&, PassReport&)>& work) {
     inParallel(threads_, module_.functions.size(), [&](std::size_t i) {
       Function& f = module_.functions[i];
@@ -221,8 +251,9 @@ void PipelineRun::dump(std::string_view when, const Step& step, const Function& 
   if (isBefore ? !isNamed(step, options_.printBefore)
                : !options_.printAfterAll && !isNamed(step, options_.printAfter))
     return;
-  report.dumps +=
-      fmt::format("// {} {} {}\n{}", module_.text(f.name), when, step.name, text::printFunction(module_, f));
+  const std::string body = f.version == 0 ? std::string() : fmt::format(" body {}", f.version);
+  report.dumps += fmt::format("// {}{} {} {}\n{}", module_.text(f.name), body, when, step.name,
+                              text::printFunction(module_, f));
 }
 
 }  // namespace ptxopt

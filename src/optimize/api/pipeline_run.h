@@ -51,6 +51,7 @@ class PipelineRun {
   bool divides(const Step& step) const;
   void runSteps(std::span<const Step> steps, Function& f, Analyses& analyses, Progress& progress,
                 FunctionReport& report) const;
+  void runVersion(std::span<const Step> steps, std::size_t version, Progress& progress);
   // Whether the function is as it should be after the step.
   bool runStep(const Step& step, Function& f, Analyses& analyses, Progress& progress, FunctionReport& report) const;
   void runModulePass(const Step& step, std::vector<Progress>& progress, std::vector<FunctionReport>& reports);
@@ -65,12 +66,16 @@ class PipelineRun {
   static void note(const Step& step, const PassReport& report, Progress& progress);
   bool keepsText(const Progress& progress) const;
   bool hasManyRounds(const Function& f) const;
+  // Of versions of kernels (Module::versions): they go through the function passes like functions, and what was done in those
+  // that were joined is told of their kernels.
+  void reportVersions(std::vector<FunctionReport>& reports);
 
   Module& module_;
   const Plan& plan_;
   const Options& options_;
   const std::function<bool(const Function&)> mayChange_;
   ModuleAnalyses analyses_;
+  std::vector<FunctionReport> versions_;  // reports, by Module::versions
   unsigned threads_;
 };
 

@@ -148,8 +148,9 @@ KnownLowBits LowBits::loaded(InstrId id) const {
   const DeclarationForm& form = module_.declarationForms[f_.variables[f_.parameters[*parameter].value].form];
   if (!isInteger(form.type)) return {};
   const unsigned declared = std::has_single_bit(form.pointeeAlignment) ? form.pointeeAlignment : 1;
-  if (module_.facts.empty()) return multipleOf(declared);
-  const NumberFact& fact = module_.facts[f_.index].parameters[*parameter];
+  const KernelFacts* const facts = module_.factsOf(f_);
+  if (facts == nullptr) return multipleOf(declared);
+  const NumberFact& fact = facts->parameters[*parameter];
   if (const auto exact = fact.exact()) return lowest(kMost, static_cast<uint64_t>(*exact));
   return multipleOf(std::max<uint64_t>(declared, uint64_t{1} << std::countr_zero(fact.multiple)));
 }
@@ -180,9 +181,9 @@ KnownLowBits LowBits::ofVariable(const Operand& o) const {
 
 KnownLowBits LowBits::ofSize(std::string_view name) const {
   const auto size = launchSizeOf(name);
-  if (!size || size->isPlace || module_.facts.empty() || !f_.isEntry) return {};
-  const KernelFacts& facts = module_.facts[f_.index];
-  const NumberFact& fact = (size->isGrid ? facts.grid : facts.block)[size->component];
+  const KernelFacts* const facts = module_.factsOf(f_);
+  if (!size || size->isPlace || facts == nullptr || !f_.isEntry) return {};
+  const NumberFact& fact = (size->isGrid ? facts->grid : facts->block)[size->component];
   if (const auto exact = fact.exact()) return lowest(kMost, static_cast<uint64_t>(*exact));
   return multipleOf(fact.multiple);
 }

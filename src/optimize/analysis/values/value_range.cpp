@@ -88,8 +88,8 @@ void ValueRanges::findLimits() {
     ctaid_[i] = IntegerRange::ofUnsigned(32, 0, mostBlocks - 1);
   }
   // Functions that are called know nothing of launches.
-  if (module_.facts.empty() || !f_.isEntry) return;
-  const KernelFacts& facts = module_.facts[f_.index];
+  const KernelFacts* const facts = module_.factsOf(f_);
+  if (facts == nullptr || !f_.isEntry) return;
   const auto apply = [](IntegerRange& size, IntegerRange& place, const NumberFact& fact) {
     const IntegerRange both = size.meet(
         IntegerRange::ofUnsigned(32, static_cast<uint64_t>(fact.least), static_cast<uint64_t>(fact.most)));
@@ -98,17 +98,18 @@ void ValueRanges::findLimits() {
     place = IntegerRange::ofUnsigned(32, 0, size.most() - 1);
   };
   for (std::size_t i = 0; i < 3; ++i) {
-    apply(ntid_[i], tid_[i], facts.block[i]);
-    apply(nctaid_[i], ctaid_[i], facts.grid[i]);
+    apply(ntid_[i], tid_[i], facts->block[i]);
+    apply(nctaid_[i], ctaid_[i], facts->grid[i]);
   }
 }
 
 // Of what a load of a kernel's parameter gives; width 0 where the user says nothing of it, or where it is a part of it.
 IntegerRange ValueRanges::parameterRange(const Instruction& load) const {
-  if (module_.facts.empty() || !f_.isEntry) return {};
+  const KernelFacts* const facts = module_.factsOf(f_);
+  if (facts == nullptr || !f_.isEntry) return {};
   const auto parameter = wholeParameter(module_, f_, load);
   if (!parameter) return {};
-  const NumberFact& fact = module_.facts[f_.index].parameters[*parameter];
+  const NumberFact& fact = facts->parameters[*parameter];
   const ScalarType type = module_.declarationForms[f_.variables[f_.parameters[*parameter].value].form].type;
   const unsigned bits = info(type).bits;
   if (isSignedType(type) || fact.least < 0) return IntegerRange::ofSigned(bits, fact.least, fact.most);

@@ -9,6 +9,8 @@
 //             functions that are called; kernels in which names mean something else in some scope; results that are wider
 //             than what is loaded and no integers.
 // Cost:       linear; nothing without facts.
+#include <algorithm>
+
 #include "analysis/values/launch_sizes.h"
 #include "ir/parameter_loads.h"
 #include "ir/pragmas.h"
@@ -20,8 +22,15 @@ namespace {
 // What the instruction gives in all launches.
 std::optional<int64_t> valueByFacts(const Module& module, const Function& f, const Instruction& i) {
   const OpcodeForm& form = module.form(i);
+  const KernelFacts& facts = *module.factsOf(f);
+  if (!facts.parts.empty())
+    if (const auto loaded = loadedPart(module, f, i)) {
+      const auto part = std::ranges::find_if(facts.parts, [&](const ExactPart& p) {
+        return p.parameter == loaded->parameter && p.offset == loaded->offset && p.bytes == loaded->bytes;
+      });
+      if (part != facts.parts.end()) return static_cast<int64_t>(part->bits);
+    }
   if (!isInteger(form.type)) return std::nullopt;
-  const KernelFacts& facts = module.facts[f.index];
   if (const auto parameter = wholeParameter(module, f, i)) {
     const Variable& v = f.variables[f.parameters[*parameter].value];
     return isInteger(module.declarationForms[v.form].type) ? facts.parameters[*parameter].exact() : std::nullopt;
@@ -56,7 +65,7 @@ std::optional<SynthOpcode> movOf(ScalarType type) {
 
 bool applyFacts(Function& f, PassContext& context) {
   const Module& module = context.module;
-  if (module.facts.empty() || !f.isEntry || f.hidesNames) return false;
+  if (module.factsOf(f) == nullptr || !f.isEntry || f.hidesNames) return false;
   std::size_t applied = 0;
   for (const InstrId id : f) {
     if (!f[id].isInstruction()) continue;

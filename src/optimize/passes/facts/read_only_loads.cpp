@@ -76,8 +76,9 @@ class ReadOnlyLoads : IntervalPass {
 // The parameters of whose memory it is said who writes it.
 Set saidOf(const Module& module, const Function& f) {
   Set said = 0;
-  if (module.facts.empty() || !f.isEntry) return said;
-  const std::vector<PointerFact>& pointers = module.facts[f.index].pointers;
+  const KernelFacts* const facts = module.factsOf(f);
+  if (facts == nullptr || !f.isEntry) return said;
+  const std::vector<PointerFact>& pointers = facts->pointers;
   for (std::size_t p = 0; p < pointers.size() && p < 63; ++p)
     if (pointers[p].isNoalias || pointers[p].isReadonly) said |= Set{1} << p;
   return said;

@@ -30,6 +30,8 @@ void inlineCalls(Module& module, ModulePassContext& context) {
   });
 }
 
-bool mayInlineCalls(const ModuleAnalyses& analyses) { return !analyses.get<CallBodies>().functions.empty(); }
+bool mayInlineCalls(const Module&, const ModuleAnalyses& analyses) {
+  return !analyses.get<CallBodies>().functions.empty();
+}
 
 }  // namespace ptxopt

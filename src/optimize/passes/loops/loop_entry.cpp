@@ -21,11 +21,11 @@ bool isFallenInto(const Module& module, const Function& f, const Cfg& cfg, const
 }
 
 uint32_t saidRounds(const Module& module, const Function& f, const Cfg& cfg, BlockId header) {
-  if (module.facts.empty()) return 0;
-  const KernelFacts& facts = module.facts[f.index];
+  const KernelFacts* const facts = module.factsOf(f);
+  if (facts == nullptr) return 0;
   uint32_t most = 0;
   for (InstrId id = cfg[header].first; f[id].kind == InstrKind::Label; id = f[id].next) {
-    most = std::max(most, facts.roundsOf(LabelId(f[id].payload)));
+    most = std::max(most, facts->roundsOf(LabelId(f[id].payload)));
     if (id == cfg[header].last) break;
   }
   return most;
@@ -37,8 +37,8 @@ bool isSaidToGoRoundLess(const Module& module, const Function& f, const Cfg& cfg
 }
 
 bool goesRoundSeldom(const Module& module, const Function& f, const Cfg& cfg, BlockId header) {
-  const bool isSaid = !module.facts.empty() && module.facts[f.index].saysOfRounds();
-  return isSaid && saidRounds(module, f, cfg, header) < kManyRounds;
+  const KernelFacts* const facts = module.factsOf(f);
+  return facts != nullptr && facts->saysOfRounds() && saidRounds(module, f, cfg, header) < kManyRounds;
 }
 
 }  // namespace ptxopt

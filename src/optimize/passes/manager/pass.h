@@ -61,9 +61,12 @@ using RunOnFunction = bool (*)(Function&, PassContext&);
 struct ModulePassContext {
   const Knobs& knobs;
   const ModuleAnalyses& moduleAnalyses;
+  std::string_view architecture;  // optimized for, "sm_90"
   // Calls `work` for each function that may be changed, on several threads; it says whether it changed the function, and
   // the report is that of the function.
   std::function<void(const std::function<bool(Function&, PassReport&)>& work)> forEachFunction;
+
+  target::Target target() const { return target::Target(architecture); }
 };
 using RunOnModule = void (*)(Module&, ModulePassContext&);
 
@@ -79,10 +82,11 @@ enum class Declines : uint8_t { Whole, Loops, Blocks };
 struct PassInfo {
   std::string_view name;
   RunOnFunction run = nullptr;
-  RunOnModule runOnModule = nullptr;                 // one of the two is there
-  bool (*hasWork)(const ModuleAnalyses&) = nullptr;  // of a module pass: whether it may change anything
-  AnalysisSet asks;                                  // for which it may ask, without what they are made of
-  AnalysisSet preserves;                             // which still hold when the pass changed the function
+  RunOnModule runOnModule = nullptr;  // one of the two is there
+  // Of a module pass: whether it may change anything.
+  bool (*hasWork)(const Module&, const ModuleAnalyses&) = nullptr;
+  AnalysisSet asks;       // for which it may ask, without what they are made of
+  AnalysisSet preserves;  // which still hold when the pass changed the function
   Again again;
   Declines declines;
   ModuleFactSet needs;  // analyses of the module that it asks for
@@ -116,7 +120,7 @@ std::span<const PassAlias> passAliases();
   bool function(Function&, PassContext&);
 #define PTXOPT_MODULE_PASS(id, name, function, hasWork, needs, summary) \
   void function(Module&, ModulePassContext&);                           \
-  bool hasWork(const ModuleAnalyses&);
+  bool hasWork(const Module&, const ModuleAnalyses&);
 #define PTXOPT_PASS_ALIAS(alias, id)
 #include "passes/manager/passes.def"
 #undef PTXOPT_PASS_ALIAS

@@ -1,0 +1,2 @@
+{"format": "ptxopt-profile", "version": 1, "unit": "instructions", "kernels": [
+{"kernel": "shares", "digest": "0", "parameters": [8, 4], "launches": 1, "time": 90, "loops": [], "classes": [{"launches": 1, "time": 90, "block": [64, 1, 1], "grid": [{"value": 1}, {"value": 1}, {"value": 1}], "parts": [{"parameter": 0, "offset": 0, "bytes": 8, "align": 256}, {"parameter": 1, "offset": 0, "bytes": 4, "value": 5}]}]}]}
