@@ -24,7 +24,7 @@ constexpr int kRuns = 2;
 // What ptxas is given, as far as its time depends on it.
 using Key = std::pair<uint64_t, uint64_t>;
 
-struct Module {
+struct CutModule {
   std::vector<FunctionOutcome> functions;
   ptxas::PtxasSettings settings;
   std::string whole;  // why nothing is cut; empty: it is
@@ -39,14 +39,14 @@ struct Piece {
   std::string error;
 };
 
-Module moduleOf(const TimedText& text) {
-  Module m;
+CutModule moduleOf(const TimedText& text) {
+  CutModule m;
   m.settings = text.settings;
   m.settings.cache = nullptr;
   Options options;
   options.level = 0;
   options.outcomes = true;
-  Result result = optimize(text.text, options);
+  ptxopt::Result result = optimize(text.text, options);
   m.functions = std::move(result.outcomes);
   if (result.status != Status::Ok) m.error = result.error;
   if (!m.error.empty()) return m;
@@ -72,7 +72,7 @@ std::string headerOf(std::string_view text) {
   return header;
 }
 
-std::string textOf(const TimedText& text, const Module& m, uint32_t function) {
+std::string textOf(const TimedText& text, const CutModule& m, uint32_t function) {
   const std::string_view all = cut::withoutMark(text.text);
   if (function != cut::CallGraph::kNone)
     return m.whole.empty() ? cut::alone(all, m.functions, cut::CallGraph(m.functions), function) : std::string(all);
@@ -84,7 +84,7 @@ std::string textOf(const TimedText& text, const Module& m, uint32_t function) {
   return fmt::format("{}\n.visible .entry {}()\n{{\n  ret;\n}}\n", rest, name);
 }
 
-Key keyOf(const TimedText& text, const Module& m, uint32_t function) {
+Key keyOf(const TimedText& text, const CutModule& m, uint32_t function) {
   std::string all = textOf(text, m, function);
   all += '\0' + text.architecture + '\0' + m.settings.program;
   for (const std::string& argument : m.settings.arguments) all += '\0' + argument;
@@ -92,7 +92,7 @@ Key keyOf(const TimedText& text, const Module& m, uint32_t function) {
   return {hash.high64, hash.low64};
 }
 
-void time(Piece& piece, const TimedText& text, const Module& m, const Assembler& assembler) {
+void time(Piece& piece, const TimedText& text, const CutModule& m, const Assembler& assembler) {
   const std::string alone = textOf(text, m, piece.function);
   for (int run = 0; run < kRuns && piece.seconds.value_or(0) < kLong; ++run) {
     const ptxas::Assembly assembly = assembler(alone, text.architecture, m.settings);
@@ -107,7 +107,7 @@ void time(Piece& piece, const TimedText& text, const Module& m, const Assembler&
 }  // namespace
 
 std::vector<std::string> addCompileTimes(std::span<TimedText> texts, unsigned jobs, const Assembler& assembler) {
-  std::vector<Module> modules(texts.size());
+  std::vector<CutModule> modules(texts.size());
   std::vector<std::vector<Key>> keys(texts.size());  // of the empty one, then of each function
   inParallel(jobs, texts.size(), [&](std::size_t t) {
     modules[t] = moduleOf(texts[t]);

@@ -68,7 +68,7 @@ TEST_CASE("alias test: where it is true, nothing that is read is written") {
     p->makeSynthParts();
     Analyses analyses(*p, p.function());
     std::string_view why;
-    const auto test = findAliasTest(*p, p.function(), analyses, 1000, {}, why);
+    const auto test = findAliasTest(*p, p.function(), analyses, 1000, {}, false, why);
     if (!test) continue;
     ++tests;
     CHECK(test->pointers[0].isReadonly);

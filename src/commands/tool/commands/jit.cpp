@@ -141,9 +141,9 @@ std::string libraryToPreload(const fs::path& self, std::string& missing) {
 }
 
 // What the answers depend on besides the options: this program, and how it was told to optimize.
-std::string settingsOfAnswers() {
+std::string settingsOfAnswers(const wrapper::WrapperOptions& options) {
   struct stat self {};
-  std::string out = fmt::format("{}\n{}\n", versionText(), settingsDigest());
+  std::string out = fmt::format("{}\n{}\n", versionText(), settingsDigest(options));
   if (::stat("/proc/self/exe", &self) == 0)
     out += fmt::format("{} {}.{}\n", self.st_size, self.st_mtim.tv_sec, self.st_mtim.tv_nsec);
   return out;
@@ -167,7 +167,7 @@ int answerLibrary(int argc, char** argv) {
     if (!readProfile(profile, options.optimizer, error) && options.mistake.empty()) options.mistake = error;
   }
   return jit_process::answerModule(std::span(argv + 2, static_cast<std::size_t>(argc - 2)), options,
-                                   settingsOfAnswers());
+                                   settingsOfAnswers(options));
 }
 
 // Says why the line makes no sense; empty: it does.

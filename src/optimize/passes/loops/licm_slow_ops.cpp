@@ -32,7 +32,7 @@ namespace {
 
 constexpr unsigned kMostDepth = 6;         // of instructions that sources are made of
 constexpr std::size_t kMostRepeated = 12;  // instructions before a loop, for one that is slow
-constexpr uint32_t kLeastRounds = 2;       // where their number is said
+constexpr uint32_t kLeastSaidRounds = 2;   // where their number is said
 constexpr int kSpareRoom = 3;              // registers: what the estimate is wrong by more often than not
 
 class LicmSlowOps : IntervalPass {
@@ -88,7 +88,7 @@ class LicmSlowOps : IntervalPass {
 
   std::string_view whyNotOutOf(InstrId id, LoopId l, BlockId site) {
     if (loops_[l].irreducible) return "no-preheader";
-    if (isSaidToGoRoundLess(module_, f_, cfg_, loops_[l].header, kLeastRounds)) return "few-rounds";
+    if (isSaidToGoRoundLess(module_, f_, cfg_, loops_[l].header, kLeastSaidRounds)) return "few-rounds";
     for (const BlockId latch : loops_.latches(cfg_, l))
       if (!dominators_.dominates(site, latch)) return "not-every-round";
     InstrId place;

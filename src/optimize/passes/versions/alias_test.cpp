@@ -14,10 +14,8 @@ namespace {
 
 using Set = ParameterMemory::Set;
 
-// What is reached through some parameters: from the least of `least` to the greatest of `end`.
-struct Region {
-  std::vector<TermId> least, end;
-};
+// Machine instructions of a test for loads of which each is executed once.
+constexpr unsigned kMostOutsideLoops = 40;
 
 // What is tested: that nothing is below what it must not be below; for each pair, that one ends before the other begins.
 struct Plan {
@@ -50,12 +48,14 @@ struct Plan {
 class AliasTests {
  public:
   AliasTests(const Module& module, const Function& f, Analyses& analyses, unsigned most,
-             const Overlaps& overlapping)
+             const Overlaps& overlapping, bool onlyAfterWrites)
       : f_(f),
         module_(module),
+        cfg_(analyses.cfg()),
         loops_(analyses.loops()),
         most_(most),
         overlapping_(overlapping),
+        onlyAfterWrites_(onlyAfterWrites),
         footprints_(module, f, analyses),
         terms_(footprints_.terms()) {}
 
@@ -80,7 +80,9 @@ class AliasTests {
       std::vector<std::size_t> with = taken;
       with.push_back(p);
       std::optional<Plan> plan = planFor(with);
-      if (!plan || costOf(*plan) > most_) continue;
+      const bool isInLoop =
+          std::ranges::any_of(reads_[p], [&](const Footprint* read) { return loops_.of(read->block).valid(); });
+      if (!plan || costOf(*plan) > (isInLoop ? most_ : std::min(most_, kMostOutsideLoops))) continue;
       taken = std::move(with);
       best = std::move(plan);
     }
@@ -107,6 +109,32 @@ class AliasTests {
                                [&](const auto& a) { return TermWriter::canWrite(module_, terms_, a.first); });
   }
 
+  // Blocks that are entered after something may have been written.
+  std::vector<bool> blocksAfterWrites() const {
+    std::vector<bool> isAfter(cfg_.size());
+    std::vector<BlockId> left;
+    for (const Footprint& p : footprints_.all())
+      if (p.isWrite) left.push_back(p.block);
+    while (!left.empty()) {
+      const BlockId block = left.back();
+      left.pop_back();
+      for (const BlockId next : cfg_.successors(block)) {
+        if (isAfter[next.value]) continue;
+        isAfter[next.value] = true;
+        left.push_back(next);
+      }
+    }
+    return isAfter;
+  }
+
+  bool mayFollowWrite(const Footprint& load, const std::vector<bool>& isAfter) const {
+    if (isAfter[load.block.value]) return true;
+    for (InstrId id = cfg_[load.block].first; id != load.access; id = f_[id].next)
+      if (std::ranges::any_of(footprints_.all(), [&](const Footprint& p) { return p.isWrite && p.access == id; }))
+        return true;
+    return false;
+  }
+
   // Parameters by which all that is read is known, and nothing is written; those with loads in deep loops first.
   std::vector<std::size_t> findCandidates() {
     Set candidates = ~(footprints_.memory().written() | footprints_.memory().escaped() | ParameterMemory::kOther);
@@ -115,12 +143,14 @@ class AliasTests {
         if (first < 63 && second < 63 && (footprints_.memory().written() >> second & 1) != 0)
           candidates &= ~(Set{1} << first);
     std::map<std::size_t, uint64_t> weights;
+    const std::vector<bool> isAfter = blocksAfterWrites();
     Set reached = 0;
     for (const Footprint& p : footprints_.all()) {
       if (p.isWrite) continue;
       if (!isUsable(p)) candidates &= ~p.parameters;
       // What is loaded as constant already gains nothing.
-      if (!module_.form(f_[p.access]).has(ModifierFlag::NonCoherent)) reached |= p.parameters;
+      if (module_.form(f_[p.access]).has(ModifierFlag::NonCoherent)) continue;
+      if (!onlyAfterWrites_ || mayFollowWrite(p, isAfter)) reached |= p.parameters;
     }
     candidates &= reached;
     // What is read through several is known only where it is of all.
@@ -252,9 +282,11 @@ class AliasTests {
 
   const Function& f_;
   const Module& module_;
+  const Cfg& cfg_;
   const Loops& loops_;
   const unsigned most_;
   const Overlaps& overlapping_;
+  const bool onlyAfterWrites_;
   Footprints footprints_;
   BoundTerms& terms_;
   std::map<Set, std::vector<const Footprint*>> writes_;         // by what their addresses are made of
@@ -264,12 +296,13 @@ class AliasTests {
 }  // namespace
 
 std::optional<AliasTest> findAliasTest(const Module& module, const Function& kernel, Analyses& analyses,
-                                       unsigned most, const Overlaps& overlapping, std::string_view& why) {
+                                       unsigned most, const Overlaps& overlapping, bool onlyAfterWrites,
+                                       std::string_view& why) {
   if (!analyses.cfg().complete() || !analyses.mayHaveLiveIntervals()) {
     why = "too-large";
     return std::nullopt;
   }
-  return AliasTests(module, kernel, analyses, most, overlapping).run(why);
+  return AliasTests(module, kernel, analyses, most, overlapping, onlyAfterWrites).run(why);
 }
 
 }  // namespace ptxopt

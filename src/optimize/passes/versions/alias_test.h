@@ -6,7 +6,10 @@
 //             p is `readonly` (PointerFact): nothing in the grid writes what is read through it while the launch runs.
 // Why:        docs/alias-test.md has the argument, and what is assumed of other launches.
 // Uniform:    the test depends on parameters and sizes of the launch alone; all threads of the grid come to the same answer.
-// Algorithm:  parameters whose loads stand in loops come first; one is taken if the test stays below `most`.
+// Algorithm:  parameters whose loads stand in loops come first; one is taken if the test stays below `most`, and below 40 machine
+//             instructions where no load of it stands in a loop.
+// Worth:      a load before which nothing can have been written gains nothing by the test; ptxas moves such loads as they are. With
+//             `onlyAfterWrites` parameters that are read by such loads alone are left out.
 // Hint:       pairs of parameters that a profile saw overlap are left out: their test would fail.
 // Declines:   as footprint.h does for the whole kernel; unknown-write (a write without bounds), no-candidate (each parameter that
 //             is read through is written through as well, escapes, or has a load without bounds), too-long.
@@ -37,6 +40,7 @@ using Overlaps = std::vector<std::pair<uint32_t, uint32_t>>;
 
 // A test of at most `most` instructions. None: `why` has the name of the reason. Module::makeSynthParts has been called.
 std::optional<AliasTest> findAliasTest(const Module& module, const Function& kernel, Analyses& analyses,
-                                       unsigned most, const Overlaps& overlapping, std::string_view& why);
+                                       unsigned most, const Overlaps& overlapping, bool onlyAfterWrites,
+                                       std::string_view& why);
 
 }  // namespace ptxopt

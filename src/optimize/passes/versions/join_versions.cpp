@@ -19,7 +19,8 @@
 namespace ptxopt {
 namespace {
 
-constexpr uint64_t kAlwaysFree = 2000;  // instructions that a module may grow by
+constexpr uint64_t kAlwaysFree = 2000;         // instructions that a module may grow by
+constexpr uint64_t kAlwaysFreeInKernel = 100;  // ... and a kernel
 
 uint64_t instructionsOf(const Function& f) {
   uint64_t n = 0;
@@ -59,6 +60,7 @@ class Joiner {
     };
     std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return time(a) > time(b); });
     uint64_t added = 0;
+    const uint64_t growthOfKernel = percent(Knob::VersionKernelGrowth);
     std::vector<uint64_t> addedTo(module_.functions.size());
     for (const std::size_t k : order) {
       const Function& body = module_.versions[k].body;
@@ -68,9 +70,10 @@ class Joiner {
         continue;
       }
       sizes_[k] = instructionsOf(body);
-      const uint64_t now = instructionsOf(f);
-      if (now + addedTo[f.index] + sizes_[k] >
-          std::max(now, sourceInstructionsOf(f)) * (100 + percent(Knob::VersionKernelGrowth)) / 100)
+      const uint64_t now = instructionsOf(f), larger = std::max(now, sourceInstructionsOf(f));
+      const uint64_t mostOfKernel =
+          growthOfKernel == 0 ? 0 : std::max(larger - now + larger * growthOfKernel / 100, kAlwaysFreeInKernel);
+      if (addedTo[f.index] + sizes_[k] > mostOfKernel)
         whyNot_[k] = "kernel-growth";
       else if (added + sizes_[k] > most)
         whyNot_[k] = "module-growth";

@@ -1,0 +1,4 @@
+{"format": "ptxopt-profile", "version": 1, "unit": "instructions", "kernels": [
+{"kernel": "sum", "digest": "0", "parameters": [8, 8, 4], "launches": 1, "time": 50, "loops": [], "classes": [{"launches": 1, "time": 50, "block": [64, 1, 1], "grid": [{"value": 1}, {"value": 1}, {"value": 1}], "written": [1], "overlapping": [], "parts": []}]},
+{"kernel": "met", "digest": "0", "parameters": [8, 8], "launches": 1, "time": 50, "loops": [], "classes": [{"launches": 1, "time": 50, "block": [64, 1, 1], "grid": [{"value": 1}, {"value": 1}, {"value": 1}], "written": [1], "overlapping": [[0, 1]], "parts": []}]},
+{"kernel": "first", "digest": "0", "parameters": [8, 8], "launches": 1, "time": 50, "loops": [], "classes": [{"launches": 1, "time": 50, "block": [64, 1, 1], "grid": [{"value": 1}, {"value": 1}, {"value": 1}], "written": [1], "overlapping": [], "parts": []}]}]}
