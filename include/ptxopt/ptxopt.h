@@ -71,7 +71,7 @@ struct Options {
   std::string facts;
   std::string factsName = "<facts>";  // for messages
   bool factsOfSeveral = false;        // facts may name kernels of other texts: what matches none here is a remark
-  // What launches were seen to have, as docs/profile.md has it; empty: nothing is known. A file that is no profile is
+  // What launches were seen to have, as docs/profile.md has it; empty: nothing is known. A file that is not a profile is
   // Status::Usage; kernels that are not in the text say nothing.
   std::string profile;
   std::string profileName = "<profile>";  // for messages

@@ -27,7 +27,8 @@ struct ImageAnswer {
   std::string image;  // of isOptimized
   unsigned kernels = 0, changed = 0;
   bool isFromCache = false;
-  std::string ofAnyBlock;  // kernels that changed and say nothing of the threads of their blocks, with blanks between them
+  std::string
+      ofAnyBlock;   // kernels that changed and say nothing of the threads of their blocks, with blanks between them
   std::string why;  // not optimized, or what was kept, in a line
 };
 

@@ -181,9 +181,9 @@ class Matcher {
       KernelFacts& said = module_.facts[f.index];
       if (said.rounds != 0) continue;
       for (const LoopCount& loop : module_.profiles[f.index].loops) {
-        if (std::ranges::find(said.loops, loop.header, &LoopFact::header) != said.loops.end()) continue;
-        const double each =
-            loop.entries == 0 ? 0 : static_cast<double>(loop.iterations) / static_cast<double>(loop.entries);
+        const bool isSaid = std::ranges::find(said.loops, loop.header, &LoopFact::header) != said.loops.end();
+        if (isSaid || loop.entries == 0) continue;  // of a loop that was never entered nothing is known
+        const double each = static_cast<double>(loop.iterations) / static_cast<double>(loop.entries);
         said.loops.push_back({loop.header, static_cast<uint32_t>(std::clamp(std::round(each), 1.0, 4e9))});
       }
     }

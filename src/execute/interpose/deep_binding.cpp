@@ -58,7 +58,7 @@ Tables tablesOf(const dl_phdr_info& object) {
       if (d->d_tag == DT_PLTREL) isRela = d->d_un.d_val == DT_RELA;
     }
   }
-  // Some objects have offsets in place of addresses: the kernel's.
+  // Some objects have offsets instead of addresses: the kernel's.
   if (!isRela || reinterpret_cast<ElfW(Addr)>(t.symbols) < object.dlpi_addr) return {};
   return t;
 }

@@ -17,7 +17,7 @@ extern "C" {
 namespace ptxopt::interpose {
 namespace {
 
-// What may throw would not be called in place of ours.
+// What may throw would not be called instead of ours.
 using Dlsym = void* (*)(void*, const char*) noexcept;
 using Dlopen = void* (*)(const char*, int) noexcept;
 

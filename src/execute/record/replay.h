@@ -18,7 +18,7 @@ namespace ptxopt::record {
 struct ReplayOptions {
   unsigned jobs = 1;  // sums of floating-point atomics depend on the order of blocks
   uint64_t stepLimit = UINT64_MAX;
-  // Runs it in place of Machine::launch; then loops are counted.
+  // Runs it instead of Machine::launch; then loops are counted.
   std::function<void(exec::Machine&, const std::string& kernel, exec::LaunchConfig&)> launch = {};
 };
 

@@ -12,6 +12,8 @@ namespace {
 
 // By so much the body for all other launches of a kernel of two may cost more: the test that chooses one (pass version-kernels).
 constexpr double kSameBeside = 0.02;
+// A body for launches of a profile is better, though some loop of it is not, if the whole costs this part at most.
+constexpr double kMuchLess = 0.9;
 constexpr std::array kByWarps{Measure::Spills, Measure::Warps, Measure::Instructions};
 
 }  // namespace
@@ -100,7 +102,17 @@ Comparison compareBodies(const FunctionMeasures& before, const Bodies& bodies, b
       return other;
     }
   }
-  Comparison special = TimeComparison(*before.time, *bodies.special, isSameFrame).compare();
+  const TimeComparison times(*before.time, *bodies.special, isSameFrame);
+  Comparison special = times.compare();
+  if (special.sign > 0 && special.by == Measure::Cycles) {
+    // A loop that costs a little more does not matter where the whole costs much less, wherever data lies.
+    const ModelledTime::Cycles ratios = times.ratios();
+    if (std::ranges::all_of(ratios, [](double r) { return r <= kMuchLess; })) {
+      const double a = before.time->whole[0];
+      return {-1, Measure::Cycles, wholeNumber(a), wholeNumber(a * ratios[0]),
+              fmt::format("{} {:.0f} -> {:.0f}, for the same work", kScenarioNames[0], a, a * ratios[0])};
+    }
+  }
   if (special.sign != 0) return special;
   return {1, Measure::Cycles, wholeNumber(before.time->whole[0]), wholeNumber(bodies.special->whole[0]),
           "a body for the launches of a profile costs what there was"};

@@ -12,7 +12,7 @@
 //          with few; with few, any loop may if the whole gains
 //   warps  spills, then resident warps, then machine instructions
 // Where launches of a profile were given a body of their own (ModelledTime::versions), cycles are those of that body; it has to be better,
-// and the other one may cost two percent more.
+// if in some loop it is not, by a tenth of the whole; the other one may cost two percent more.
 // Loops are compared where there are as many before and after, in the order of addresses. Where ptxas unrolled them otherwise,
 // what they cost for the same work is compared (timing/loop_matching.h). Only what both sides know counts.
 #pragma once

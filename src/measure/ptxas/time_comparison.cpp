@@ -9,7 +9,7 @@ namespace ptxopt::ptxas {
 namespace {
 
 constexpr double kSameAlone = 0.02;  // with few warps
-// A loop may become slower by this part of its cycles, or by two cycles a round and less than a quarter, if the whole gains
+// A loop may become slower by this part of its cycles, or by two cycles an iteration and less than a quarter, if the whole gains
 // several times as much, with many warps or with few.
 constexpr double kSlip = 0.1, kSlipCycles = 2, kMostSlip = 0.25, kGainOfSlip = 3;
 constexpr double kLeastRounds = 1;  // of a loop that slips: behind many conditions hardly any are assumed

@@ -216,6 +216,15 @@ def facts_of_launches(checks, drop_in, ptxas, folder):
     code, said, text = call(f"--facts {facts}")
     checks.check(code == 0 and text is not None and "%ntid" in kernel.read_text() and "%ntid" not in text, "--facts: the block is 64", said)
     checks.check(f"no kernel of {kernel} matches 'other' [facts-of-others]" in said, "--facts: kernels of other files", said)
+    profile = folder / "app.profile"
+    profile.write_text('{"format": "ptxopt-profile", "version": 1, "unit": "instructions", "kernels": [{"kernel": "saxpy", "digest": "0", '
+                       '"parameters": [4, 4, 8, 8], "launches": 1, "time": 1, "loops": [], "classes": []}, {"kernel": "other", "digest": "0", '
+                       '"parameters": [], "launches": 1, "time": 1, "loops": [], "classes": []}]}')
+    code, said, text = call(f"--profile-use {profile}")
+    checks.check(code == 0 and f"{profile} says of 1 kernel; 1 more that it has are not in the text: other [profile]" in said, "--profile-use", said)
+    profile.write_text("{}")
+    code, said, text = call(f"--profile-use {profile}")
+    checks.check(code == 0 and text is None and "left as it is" in said and "not a profile" in said, "--profile-use with no profile", said)
     for content, word in (('{"version": 2}', "version"), ("", "empty"), (None, "cannot read")):
         facts.unlink() if content is None else facts.write_text(content)
         code, said, text = call(f"--facts {facts}")

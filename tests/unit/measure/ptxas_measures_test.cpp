@@ -197,6 +197,21 @@ TEST_CASE("compare: a body for launches of a profile has to be better, and the o
   // It gains nothing, or costs more somewhere.
   CHECK(by({1000, 2000, 3000}, {1000, 2000, 3000}).sign > 0);
   CHECK(by({800, 1800, 3100}, {1000, 2000, 3000}).sign > 0);
+  // A loop may cost more where the whole costs a tenth less wherever data lies.
+  const auto withLoop = [](ptxas::ModelledTime& time, double cycles) {
+    time.inner = {{8, {cycles, cycles, cycles}, {}}};
+    time.loopsAlone = {{cycles, cycles, cycles}};
+  };
+  withLoop(*before.time, 10);
+  const auto byLoop = [&](ptxas::ModelledTime::Cycles special) {
+    after.time->versions = {timed(special, 100), timed({1000, 2000, 3000}, 100)};
+    withLoop(after.time->versions[0], 10.5);
+    withLoop(after.time->versions[1], 10);
+    return compare(before, after, ptxas::GuardRule::Time);
+  };
+  CHECK(byLoop({800, 1700, 2600}).sign < 0);
+  CHECK(byLoop({999, 1700, 2600}).sign > 0);
+  before.time->inner.clear();
   // Not the same work in either: an ordinary kernel of two parts.
   after.time->versions[0].work.written = after.time->versions[1].work.written = 40;
   CHECK(*ptxas::valueAfter(before, after, ptxas::Measure::Cycles) !=

@@ -69,22 +69,24 @@ TEST_CASE("api: levels, passes and skip") {
   CHECK(ran({.passes = std::vector<std::string>{}}) == "");
   CHECK(ran({.passes = {{"rename-webs", "dce"}}, .skip = {"rename-webs"}}) == "dce ");
   CHECK(ran({.skip = {"dce"}}) ==
-        "local-dce inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads "
+        "local-dce inline-calls version-kernels apply-facts sroa uniformize-broadcasts infer-address-space "
+        "read-only-loads "
         "lsr-divisions "
         "cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer "
         "divide licm-slow-ops wide-multiply local-cse version-loops slsr lsr runtime-unroll "
         "widen-accesses "
-        "schedule-loads loop-forms ");
+        "schedule-loads loop-forms join-versions ");
   CHECK(ran({.skip = {"local-dce", "dce@1"}}) ==
-        "inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads lsr-divisions "
+        "inline-calls version-kernels apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads "
+        "lsr-divisions "
         "cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer divide "
         "licm-slow-ops wide-multiply local-cse version-loops slsr lsr runtime-unroll dce@2 "
         "widen-accesses "
-        "schedule-loads loop-forms ");
+        "schedule-loads loop-forms join-versions ");
   CHECK(optimize(kDead, {.level = 0}).output == kDead);
   CHECK(optimize(kDead, {.passes = std::vector<std::string>{}}).output == kDead);
 }

@@ -29,12 +29,13 @@ TEST_CASE("pipeline: levels") {
   CHECK(steps({.level = 0}) == "");
   CHECK(steps({.level = 1}) == "local-dce dce@1 ");
   CHECK(steps({.level = 2}) ==
-        "local-dce dce@1 inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads "
+        "local-dce dce@1 inline-calls version-kernels apply-facts sroa uniformize-broadcasts infer-address-space "
+        "read-only-loads "
         "lsr-divisions "
         "cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer divide licm-slow-ops wide-multiply local-cse version-loops slsr "
-        "lsr runtime-unroll dce@2 widen-accesses schedule-loads loop-forms ");
+        "lsr runtime-unroll dce@2 widen-accesses schedule-loads loop-forms join-versions ");
   CHECK(levelOf(*findPass("dce")) == 1);
   CHECK(levelOf(*findPass("rename-webs")) == kOnRequest);
 }
@@ -42,21 +43,23 @@ TEST_CASE("pipeline: levels") {
 TEST_CASE("pipeline: a pass means all its runs, pass@n one") {
   const Names all{"dce"}, second{"dce@2"}, once{"local-dce@1"};
   CHECK(steps({.skip = all}) ==
-        "local-dce inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads "
+        "local-dce inline-calls version-kernels apply-facts sroa uniformize-broadcasts infer-address-space "
+        "read-only-loads "
         "lsr-divisions "
         "cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer "
         "divide licm-slow-ops wide-multiply local-cse version-loops slsr lsr runtime-unroll "
         "widen-accesses "
-        "schedule-loads loop-forms ");
+        "schedule-loads loop-forms join-versions ");
   CHECK(steps({.skip = second}) ==
-        "local-dce dce@1 inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads "
+        "local-dce dce@1 inline-calls version-kernels apply-facts sroa uniformize-broadcasts infer-address-space "
+        "read-only-loads "
         "lsr-divisions "
         "cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer divide licm-slow-ops wide-multiply local-cse version-loops slsr "
-        "lsr runtime-unroll widen-accesses schedule-loads loop-forms ");
+        "lsr runtime-unroll widen-accesses schedule-loads loop-forms join-versions ");
   CHECK(steps({.level = 1, .skip = second}) == "local-dce dce@1 ");
   CHECK(steps({.level = 1, .skip = once}) == "dce@1 ");
   const Names chosen{"dce@2", "rename-webs", "dce", "rename-webs"}, last{"rename-webs@2"};

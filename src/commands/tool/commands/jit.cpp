@@ -53,7 +53,8 @@ bool readJitLine(int argc, char** argv, JitLine& line, int& exitCode) {
       "next\n"
       "run. Programs that the program starts are treated alike.\n"
       "\n"
-      "Exit codes: 2 usage, or the program cannot be run. Others are those of the program.",
+      "Exit codes: 0 the program ended with 0, 2 usage, or the program cannot be run, 4 internal error. Others are "
+      "those of the program.",
       "ptxopt jit");
   app.get_formatter()->column_width(34);
   app.footer(

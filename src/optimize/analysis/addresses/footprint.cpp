@@ -8,7 +8,7 @@
 namespace ptxopt {
 namespace {
 
-// Memory that is no global memory, whatever the address.
+// Memory that is not global, whatever the address.
 bool isElsewhereBySpace(StateSpace s) { return !isGlobalOrGeneric(s); }
 
 }  // namespace

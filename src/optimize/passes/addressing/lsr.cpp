@@ -89,12 +89,13 @@ class LoopReducer {
   }
 
  private:
-  // Than what an instruction before the loop is weighed against. A constant count is better known than by what is said of all.
+  // Than twice: with two iterations the forms still save more than what stands before the loop. A constant count is better known than by
+  // what is said of all.
   bool goesRoundLess(LoopId l) {
+    constexpr uint32_t kLeastIterations = 2;
     const TripCount& trip = evolution_.tripCount(l);
     const bool isConstant = trip.exact.valid() && e_.isConstant(trip.exact);
-    return !isConstant &&
-           isSaidToGoRoundLess(context_.module, f_, cfg_, loops_[l].header, static_cast<uint32_t>(kRounds));
+    return !isConstant && isSaidToGoRoundLess(context_.module, f_, cfg_, loops_[l].header, kLeastIterations);
   }
 
   // Divisions of 64 bits become calls of a routine, around which ptxas keeps and moves registers as it likes: what

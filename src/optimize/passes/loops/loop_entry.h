@@ -10,7 +10,7 @@ namespace ptxopt {
 // that label is executed whenever the loop is entered.
 bool isFallenInto(const Module& module, const Function& f, const Cfg& cfg, const Loops& loops, LoopId l);
 
-// How often the user, or a profile, says that the loop goes round whenever control enters it; 0: nothing is said.
+// How often the user, or a profile, says that the loop iterates whenever control enters it; 0: nothing is said.
 uint32_t saidRounds(const Module& module, const Function& f, const Cfg& cfg, BlockId header);
 
 // Whether it is said to go round less than so often. What stands before it pays so much less.

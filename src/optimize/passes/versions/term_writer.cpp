@@ -116,7 +116,7 @@ RegId TermWriter::make(TermId t) {
       return combine(SynthOpcode::MulWideS32, ScalarType::b64, narrow(n.left), narrow(n.right));
     case TermKind::Min:
     case TermKind::Max: {
-      // The difference where the right one is less, else 0.
+      // The difference where the right one is less, otherwise 0.
       const RegId difference = combine(SynthOpcode::SubS64, ScalarType::b64, write(n.right), write(n.left));
       const RegId sign = emit(SynthOpcode::ShrS64, ScalarType::b64, {use(difference), integerOperand(63)});
       const RegId less = combine(SynthOpcode::AndB64, ScalarType::b64, difference, sign);
