@@ -18,7 +18,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from run import HERE, SECONDS, BadTest, split
+from run import HERE, SECONDS, BadTest, split, take_profile
 
 os.environ["PTXOPT_GUARD"] = "off"
 
@@ -69,6 +69,7 @@ def knobs_with_effect(tool, knobs, folder=HERE):
         with tempfile.TemporaryDirectory() as name:
             source = Path(name) / "input.ptx"
             source.write_bytes(text)
+            take_profile(path, name)
             for knob, without, words in settings:
                 if knob in found:
                     continue

@@ -27,7 +27,7 @@ def module(*kernels, target="sm_80"):
 
 
 PLAIN = module(kernel("k"))
-SPILLS = module(kernel("k", 60, ".maxnreg 24"))
+SPILLS = module(kernel("k", 60, ".maxntid 256\n.maxnreg 24"))
 
 
 class Files(Suite):
@@ -118,7 +118,7 @@ exec {self.ptxas()} "$@\"""")
 
     def test_two_files(self):
         self.ptxas()
-        before, after = self.write("one.ptx", module(kernel("k", 60))), self.write("other.ptx", SPILLS)
+        before, after = self.write("one.ptx", module(kernel("k", 60, ".maxntid 256"))), self.write("other.ptx", SPILLS)
         result = self.diff(before, after, status=1)
         row = result.row("k")
         check(row["regressions"][0]["measure"] == "spills" and row["after"]["stack"] > 0, row)
@@ -126,6 +126,10 @@ exec {self.ptxas()} "$@\"""")
         check(row["before"]["warps"] < row["after"]["warps"], row)
         check((row["old-file"], row["file"]) == ("one.ptx", "other.ptx") and not result["notes"], result["notes"])
         check(self.diff(after, before, "--fail-on", "spills").change("k") == "better", "the other way")
+        # Where nothing says how large blocks are, those of 1024 threads would no longer fit.
+        for path in (before, after):
+            path.write_text(path.read_text().replace(".maxntid 256", ""))
+        check(self.diff(after, before, "--fail-on", "spills").change("k") == "worse", "blocks that fitted")
         result = self.diff(before, before)
         check(result.row("k")["same-code"] is True and "1 with the same machine code" in result.text, result.text)
         run = subprocess.run([self.tool, "diff", "-", str(after), "--fail-on", "none"], input=before.read_text(),

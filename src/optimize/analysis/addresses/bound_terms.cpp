@@ -249,18 +249,22 @@ bool BoundAssumptions::assumeTestsFit() {
   return true;
 }
 
+bool BoundAssumptions::isWithin(const TermRange& r, Wide most) { return r.least >= -most && r.most <= most; }
+
+bool BoundAssumptions::limit(TermId t, Wide most) {
+  if (isWithin(range(t), most)) return true;
+  // Of parameters of 64 bits, pointers among them, those that are not negative.
+  const int64_t end = static_cast<int64_t>(most) - 1;
+  return assume(t, (*terms_)[t].kind == TermKind::Parameter ? 0 : -end, end);
+}
+
+bool BoundAssumptions::assumeComparable(TermId t) { return assumeFits(t) && limit(t, kMostNumber); }
+
 bool BoundAssumptions::assumeFits(TermId t) {
   const Term n = (*terms_)[t];
-  const auto isWithin = [](const TermRange& r, Wide most) { return r.least >= -most && r.most <= most; };
   const auto isSmall = [&](TermId of, Wide most) { return isWithin(range(of), most); };
   // Without what is assumed of the term itself: a test of that evaluates it.
   const auto fits = [&] { return isWithin(rangeOf(t), kMostNumber); };
-  const auto limit = [&](TermId of, Wide most) {
-    if (isSmall(of, most)) return true;
-    // Of parameters of 64 bits, pointers among them, those that are not negative.
-    const int64_t end = static_cast<int64_t>(most) - 1;
-    return assume(of, (*terms_)[of].kind == TermKind::Parameter ? 0 : -end, end);
-  };
   switch (n.kind) {
     case TermKind::Constant:
     case TermKind::Size:
@@ -284,7 +288,9 @@ bool BoundAssumptions::assumeFits(TermId t) {
       if (!fits() && !limit(n.right, Wide{1} << 28)) return false;
       break;
     case TermKind::Min:
-    case TermKind::Max: return assumeFits(n.left) && assumeFits(n.right);
+    case TermKind::Max:
+      if (!assumeComparable(n.left) || !assumeComparable(n.right)) return false;
+      break;
     case TermKind::ShiftRight:
     case TermKind::And: return assumeFits(n.left);
   }

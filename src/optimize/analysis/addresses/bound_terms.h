@@ -117,6 +117,8 @@ class BoundAssumptions {
   bool add(const BoundAssumptions& others);
   // What evaluating `t` without wrapping takes. False: it cannot be had.
   bool assumeFits(TermId t);
+  // ... and that it may be compared with others of which the same is assumed, by the sign of the difference.
+  bool assumeComparable(TermId t);
   // The same of all terms of which something is assumed.
   bool assumeTestsFit();
 
@@ -128,6 +130,8 @@ class BoundAssumptions {
   const std::map<TermId, Assumed>& all() const { return all_; }
 
  private:
+  static bool isWithin(const TermRange& r, Wide most);
+  bool limit(TermId t, Wide most);
   TermRange rangeOf(TermId t) const;
 
   const BoundTerms* terms_;

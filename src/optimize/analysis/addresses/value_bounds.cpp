@@ -63,8 +63,11 @@ ValueBound ValueBounds::bound(ExprId e, NumberKind kind) {
   if (++steps_ > kMostSteps || depth_ > kMostDepth) return unknown("too-large");
   const Expr n = e_[e];
   if (n.kind == ExprKind::Constant) {
-    const bool isUnsigned = kind == NumberKind::Unsigned && n.width < 64;
-    return exact(terms_.constant(isUnsigned ? static_cast<int64_t>(n.constant) : signedAt(n.constant, n.width)));
+    // Beyond what bounds can be: as a signed number it would be another one, below all others.
+    if (kind == NumberKind::Unsigned && n.constant > static_cast<uint64_t>(kMost)) return unknown("wraps");
+    const int64_t number =
+        kind == NumberKind::Unsigned ? static_cast<int64_t>(n.constant) : signedAt(n.constant, n.width);
+    return number < -kMost || number > kMost ? unknown("wraps") : exact(terms_.constant(number));
   }
   ++depth_;
   // What all threads have alike has one number; what conditions say of it would make an interval of it.

@@ -218,7 +218,7 @@ class AliasTests {
       for (const auto& [set, those] : writes_) {
         const auto [leastWritten, endOfWritten] = ends(those);
         for (const TermId t : {leastRead, endOfRead, leastWritten, endOfWritten})
-          if (!t.valid() || !known.assumeFits(t)) return std::nullopt;
+          if (!t.valid() || !known.assumeComparable(t)) return std::nullopt;
         plan.apart.push_back({leastRead, endOfRead, leastWritten, endOfWritten});
       }
     }
