@@ -88,9 +88,9 @@ ValueBound ValueBounds::bound(ExprId e, NumberKind kind) {
       if (!result.least.valid()) result.least = rest.least;
       if (!result.most.valid()) result.most = rest.most;
     }
-    if (kind == NumberKind::Unsigned && result.isKnown()) {
-      if (!assumptions_->assume(result.least, 0, std::nullopt)) result = unknown("negative");
-    }
+    // What a signed number is at most says nothing of the unsigned one, unless it is not negative.
+    if (kind == NumberKind::Unsigned && !(result.isKnown() && assumptions_->assume(result.least, 0, std::nullopt)))
+      result = unknown("negative");
   } else if (const ValueBound other = kind == NumberKind::Signed ? fromFacts(e, false) : ValueBound();
              other.most.valid()) {
     result = within({other.least.valid() ? other.least : terms_.constant(0), other.most}, n.width, kind);

@@ -147,8 +147,12 @@ ValueBound ValueBounds::ofInstruction(InstrId id, unsigned width) {
   const bool isSigned = isSignedType(form.type);
   switch (form.op) {
     case Op::Mov: return get(1, NumberKind::Any);
-    case Op::Selp: return join(get(1, NumberKind::Any), get(2, NumberKind::Any));
-    case Op::Add: return add(get(1, NumberKind::Any), get(2, NumberKind::Any));
+    case Op::Selp:
+    case Op::Add: {
+      // One after the other: terms are numbered as they are made.
+      const ValueBound a = get(1, NumberKind::Any), b = get(2, NumberKind::Any);
+      return form.op == Op::Selp ? join(a, b) : add(a, b);
+    }
     case Op::And: {
       const auto right = number(2), left = number(1);
       if (right || left) return ofMask(get(right ? 1 : 2, NumberKind::Any), right ? *right : *left);
@@ -181,7 +185,8 @@ ValueBound ValueBounds::ofInstruction(InstrId id, unsigned width) {
     case Op::Div:
     case Op::Rem: {
       const NumberKind kind = isSigned ? NumberKind::Signed : NumberKind::Unsigned;
-      return ofQuotient(get(1, kind), get(2, kind), form.op == Op::Rem);
+      const ValueBound a = get(1, kind), b = get(2, kind);
+      return ofQuotient(a, b, form.op == Op::Rem);
     }
     case Op::Mul: {
       const auto factor = number(2);
