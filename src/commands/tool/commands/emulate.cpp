@@ -118,26 +118,7 @@ bool readEmulateLine(int argc, char** argv, EmulateLine& line, int& exitCode) {
       ->excludes("--profile");
   app.add_flag("-v,--verbose", s.verbose, "a line for each launch, and for each call that fails");
   app.add_option("PROGRAM", line.command, "the program and its arguments");
-  std::vector<std::string> words;
-  int i = 1;
-  for (; i < argc; ++i) {
-    const std::string word = argv[i];
-    if (word == "--") {
-      ++i;
-      break;
-    }
-    if (!word.starts_with('-')) break;
-    words.push_back(word);
-    // The value of an option may be the next word. parseArguments adds --color.
-    const CLI::Option* const option = app.get_option_no_throw(word);
-    const bool hasValue = option != nullptr ? option->get_expected_min() > 0 : word == "--color";
-    if (hasValue && i + 1 < argc) words.emplace_back(argv[++i]);
-  }
-  const auto check = [&] {
-    line.command.assign(argv + i, argv + argc);
-    if (line.command.empty()) throw CLI::ValidationError("PROGRAM is required");
-  };
-  if (!parseArguments(app, words, exitCode, check)) return false;
+  if (!parseBeforeProgram(app, argc, argv, exitCode, line.command)) return false;
   s.optimizes = app.count("--optimize") != 0 || s.compare;
   if (!line.architecture.empty()) s.architecture = *target::numberOf(line.architecture);
   s.memory = line.memoryMiB << 20;

@@ -74,7 +74,7 @@ bool readJitLine(int argc, char** argv, JitLine& line, int& exitCode) {
   app.add_flag("--table", line.table, "at the end, a line for each module on standard error");
   app.add_option("--log", line.log, "append a line of JSON for each module")->type_name("FILE");
   app.add_flag("-v,--verbose", line.verbose, "a line for each module on standard error, when it is loaded");
-  const std::vector<CLI::Option*> own = app.get_options([](CLI::Option*) { return true; });
+  const std::vector<CLI::Option*> own = app.get_options();
   Options options;
   OptimizerOptions optimizer(options);
   optimizer.addPasses(app, "Optimizing");
@@ -87,34 +87,15 @@ bool readJitLine(int argc, char** argv, JitLine& line, int& exitCode) {
       ->group("Optimizing");
   app.add_flag("--verify-each", options.verifyEach, "check the representation after each pass")
       ->group("Optimizing");
+  std::vector<const CLI::Option*> optimizing;
+  for (const CLI::Option* const option : app.get_options())
+    if (std::ranges::find(own, option) == own.end()) optimizing.push_back(option);
   app.add_option("PROGRAM", line.command, "the program and its arguments");
-  std::vector<std::string> words;
-  int i = 1;
-  for (; i < argc; ++i) {
-    const std::string word = argv[i];
-    if (word == "--") {
-      ++i;
-      break;
-    }
-    if (!word.starts_with('-')) break;
-    const std::string name = word.substr(0, word.find('='));
-    // parseArguments adds --color.
-    const CLI::Option* const option = app.get_option_no_throw(name);
-    const bool isOwn = option == nullptr || std::ranges::find(own, option) != own.end();
-    const auto take = [&](const std::string& taken) {
-      words.push_back(taken);
-      if (!isOwn || (option == nullptr && (word.starts_with("-O") || word.starts_with("-j"))))
-        line.optimizer.push_back(taken);
-    };
-    take(word);
-    const bool hasValue = option != nullptr ? option->get_expected_min() > 0 : word == "--color";
-    if (hasValue && name == word && i + 1 < argc) take(argv[++i]);
-  }
-  const auto check = [&] {
-    line.command.assign(argv + i, argv + argc);
-    if (line.command.empty()) throw CLI::ValidationError("PROGRAM is required");
-  };
-  return parseArguments(app, words, exitCode, check);
+  return parseBeforeProgram(app, argc, argv, exitCode, line.command,
+                            [&](const CLI::Option* option, const std::string& word) {
+                              if (std::ranges::find(optimizing, option) != optimizing.end())
+                                line.optimizer.push_back(word);
+                            });
 }
 
 std::string asShellWords(const std::vector<std::string>& words) {

@@ -24,25 +24,9 @@ ColourChoice choiceOf(const std::string& when) {
   return when == "always" ? ColourChoice::Always : when == "never" ? ColourChoice::Never : ColourChoice::Auto;
 }
 
-}  // namespace
-
-DescribeInstead::DescribeInstead(CommandDescription& to) { descriptionWanted = &to; }
-DescribeInstead::~DescribeInstead() { descriptionWanted = nullptr; }
-
-bool DescribeInstead::isWanted() { return descriptionWanted != nullptr; }
-
-bool DescribeInstead::takes(const CLI::App& app) {
-  if (descriptionWanted == nullptr) return false;
-  *descriptionWanted = describe(app);
-  return true;
-}
-
-bool parseArguments(CLI::App& app, int argc, char** argv, int& exitCode) {
-  return parseArguments(app, std::vector<std::string>(argv + std::min(argc, 1), argv + argc), exitCode);
-}
-
-bool parseArguments(CLI::App& app, std::vector<std::string> words, int& exitCode,
-                    const std::function<void()>& then) {
+// `words` is called when the app has all its options.
+bool parse(CLI::App& app, const std::function<std::vector<std::string>()>& words, int& exitCode,
+           const std::function<void()>& then) {
   exitCode = 0;
   std::string colour = "auto";
   app.add_option("--color", colour,
@@ -54,8 +38,9 @@ bool parseArguments(CLI::App& app, std::vector<std::string> words, int& exitCode
   app.get_help_ptr()->description("say this and end");
   if (DescribeInstead::takes(app)) return false;
   try {
-    std::reverse(words.begin(), words.end());  // as CLI11 wants them
-    app.parse(std::move(words));
+    std::vector<std::string> all = words();
+    std::reverse(all.begin(), all.end());  // as CLI11 wants them
+    app.parse(std::move(all));
     chooseColours(choiceOf(colour));
     applyLogOptions(log, verbosityOf(app));
     for (const std::string& warning : environmentWarnings()) log::warn(log::kTool, warning);
@@ -75,6 +60,67 @@ bool parseArguments(CLI::App& app, std::vector<std::string> words, int& exitCode
     exitCode = static_cast<int>(Status::Usage);
   }
   return false;
+}
+
+// Of `--name`, `--name=value`, `-n` and `-nvalue`; whether the value is the next word.
+const CLI::Option* optionOf(const CLI::App& app, const std::string& word, bool& takesNext) {
+  const std::string name = word.substr(0, word.find('='));
+  const CLI::Option* option = app.get_option_no_throw(name);
+  takesNext = option != nullptr && name == word && option->get_expected_min() > 0;
+  constexpr std::size_t kShort = 2;
+  if (option == nullptr && word.size() > kShort && word[1] != '-')
+    option = app.get_option_no_throw(word.substr(0, kShort));
+  return option;
+}
+
+}  // namespace
+
+DescribeInstead::DescribeInstead(CommandDescription& to) { descriptionWanted = &to; }
+DescribeInstead::~DescribeInstead() { descriptionWanted = nullptr; }
+
+bool DescribeInstead::isWanted() { return descriptionWanted != nullptr; }
+
+bool DescribeInstead::takes(const CLI::App& app) {
+  if (descriptionWanted == nullptr) return false;
+  *descriptionWanted = describe(app);
+  return true;
+}
+
+bool parseArguments(CLI::App& app, int argc, char** argv, int& exitCode) {
+  return parseArguments(app, std::vector<std::string>(argv + std::min(argc, 1), argv + argc), exitCode);
+}
+
+bool parseArguments(CLI::App& app, std::vector<std::string> words, int& exitCode,
+                    const std::function<void()>& then) {
+  return parse(
+      app, [&] { return std::move(words); }, exitCode, then);
+}
+
+bool parseBeforeProgram(CLI::App& app, int argc, char** argv, int& exitCode, std::vector<std::string>& program,
+                        const EachWord& each) {
+  int i = 1;
+  const auto words = [&] {
+    std::vector<std::string> before;
+    const auto take = [&](const CLI::Option* option, const char* word) {
+      before.emplace_back(word);
+      if (each) each(option, before.back());
+    };
+    for (; i < argc && argv[i][0] == '-'; ++i) {
+      if (std::string_view(argv[i]) == "--") {
+        ++i;
+        break;
+      }
+      bool takesNext = false;
+      const CLI::Option* const option = optionOf(app, argv[i], takesNext);
+      take(option, argv[i]);
+      if (takesNext && i + 1 < argc) take(option, argv[++i]);
+    }
+    return before;
+  };
+  return parse(app, words, exitCode, [&] {
+    program.assign(argv + i, argv + argc);
+    if (program.empty()) throw CLI::ValidationError("PROGRAM is required");
+  });
 }
 
 }  // namespace ptxopt::tool
