@@ -90,11 +90,7 @@ class AliasTests {
     why = {};
     AliasTest test;
     test.pointers.resize(f_.parameters.size());
-    for (const std::size_t p : taken) {
-      test.pointers[p].isReadonly = true;
-      for (const Footprint* read : reads_[p]) test.loads += read->parameters == Set{1} << p;
-    }
-    test.instructions = costOf(*best);
+    for (const std::size_t p : taken) test.pointers[p].isReadonly = true;
     const auto plan = std::make_shared<const Plan>(std::move(*best));
     test.emit = [plan](const Module& m, Function& f, InstrId where) { return plan->emit(m, f, where); };
     return test;

@@ -31,8 +31,6 @@ struct AliasTest {
   std::vector<PointerFact> pointers;
   // Puts code before `where`, at the entry of the kernel or of a copy of it, that computes a predicate: the test.
   std::function<RegId(const Module&, Function&, InstrId where)> emit;
-  unsigned instructions = 0;  // roughly, of the machine
-  unsigned loads = 0;         // that read through these parameters
 };
 
 // Pairs of parameters whose memory was seen to meet.
