@@ -39,8 +39,11 @@ struct Plan {
     const auto also = [&](RegId test) { failed = failed.valid() ? writer.either(failed, test) : test; };
     if (!large.empty()) also(writer.isBeyond(large, mostBits));
     for (const Below& b : below) also(writer.isBelow(b.less, b.than));
-    for (const Apart& a : apart)
-      also(writer.both(writer.isBelow(a.leastWritten, a.endOfRead), writer.isBelow(a.leastRead, a.endOfWritten)));
+    for (const Apart& a : apart) {
+      const RegId before = writer.isBelow(a.leastWritten, a.endOfRead);
+      const RegId after = writer.isBelow(a.leastRead, a.endOfWritten);
+      also(writer.both(before, after));
+    }
     return writer.holds(failed);
   }
 };

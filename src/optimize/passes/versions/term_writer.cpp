@@ -99,8 +99,10 @@ bool TermWriter::isNarrow(TermId t) const {
 
 RegId TermWriter::make(TermId t) {
   const Term& n = terms_[t];
+  // One after the other, here and below: a compiler may compute the arguments of a call in any order.
   const auto two = [&](SynthOpcode opcode) {
-    return combine(opcode, ScalarType::b64, write(n.left), write(n.right));
+    const RegId left = write(n.left), right = write(n.right);
+    return combine(opcode, ScalarType::b64, left, right);
   };
   switch (n.kind) {
     case TermKind::Constant: return number(n.constant);
@@ -111,17 +113,20 @@ RegId TermWriter::make(TermId t) {
       return emit(extend, ScalarType::b64, {use(narrow(t))});
     }
     case TermKind::Sum: return sum(t);
-    case TermKind::Product:
+    case TermKind::Product: {
       if (!isNarrow(n.left) || !isNarrow(n.right)) return two(SynthOpcode::MulLoS64);
-      return combine(SynthOpcode::MulWideS32, ScalarType::b64, narrow(n.left), narrow(n.right));
+      const RegId left = narrow(n.left), right = narrow(n.right);
+      return combine(SynthOpcode::MulWideS32, ScalarType::b64, left, right);
+    }
     case TermKind::Min:
     case TermKind::Max: {
       // The difference where the right one is less, otherwise 0.
-      const RegId difference = combine(SynthOpcode::SubS64, ScalarType::b64, write(n.right), write(n.left));
+      const RegId left = write(n.left), right = write(n.right);
+      const RegId difference = combine(SynthOpcode::SubS64, ScalarType::b64, right, left);
       const RegId sign = emit(SynthOpcode::ShrS64, ScalarType::b64, {use(difference), integerOperand(63)});
       const RegId less = combine(SynthOpcode::AndB64, ScalarType::b64, difference, sign);
-      return n.kind == TermKind::Min ? combine(SynthOpcode::AddS64, ScalarType::b64, write(n.left), less)
-                                     : combine(SynthOpcode::SubS64, ScalarType::b64, write(n.right), less);
+      return n.kind == TermKind::Min ? combine(SynthOpcode::AddS64, ScalarType::b64, left, less)
+                                     : combine(SynthOpcode::SubS64, ScalarType::b64, right, less);
     }
     case TermKind::ShiftRight:
       return emit(SynthOpcode::ShrS64, ScalarType::b64,
@@ -166,7 +171,8 @@ RegId TermWriter::isBelow(TermId a, TermId b) {
   if (terms_.number(b) == 0) return upperHalf(write(a));
   if (const auto c = terms_.number(b))
     return upperHalf(emit(SynthOpcode::AddS64, ScalarType::b64, {use(write(a)), f_.numberOperand(-*c)}));
-  return upperHalf(combine(SynthOpcode::SubS64, ScalarType::b64, write(a), write(b)));
+  const RegId left = write(a), right = write(b);
+  return upperHalf(combine(SynthOpcode::SubS64, ScalarType::b64, left, right));
 }
 
 RegId TermWriter::isBeyond(const std::vector<TermId>& all, unsigned bits) {
