@@ -75,7 +75,7 @@ def parse_arguments():
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--unroll", action="store_true", help="let ptxas unroll")
     parser.add_argument("--verify", action="store_true")
-    parser.add_argument("--markdown", action="store_true", help="the table as docs/facts.md has it")
+    parser.add_argument("--markdown", action="store_true", help="the table as docs/results/facts.md has it")
     parser.add_argument("--ptxas")
     parser.add_argument("--work", default=str(ROOT / "build/timing"))
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count())
