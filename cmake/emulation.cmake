@@ -21,12 +21,16 @@ ptxopt_warnings(ptxopt_emulation)
 ptxopt_precompile(ptxopt_emulation emulate/state.h)
 ptxopt_unity(ptxopt_emulation 8)
 
-set(PTXOPT_EMULATION_LINKS libcudart.so.12 libcudart.so.13 libcuda.so.1)
+set(PTXOPT_EMULATION_LINKS libcudart.so.12 libcudart.so.13 libcuda.so.1 libnvJitLink.so.12 libnvJitLink.so.13)
 foreach(link ${PTXOPT_EMULATION_LINKS})
   add_custom_command(TARGET ptxopt_emulation POST_BUILD
     COMMAND ${CMAKE_COMMAND} -E create_symlink libptxopt_emulation.so ${link}
     WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/emulate VERBATIM)
 endforeach()
+
+# What Triton calls in place of ptxas.
+configure_file(src/execute/emulate/ptxas.sh ${PROJECT_BINARY_DIR}/emulate/ptxas COPYONLY)
+install(PROGRAMS ${PROJECT_BINARY_DIR}/emulate/ptxas DESTINATION ${CMAKE_INSTALL_LIBDIR}/ptxopt/emulate COMPONENT tool)
 
 install(TARGETS ptxopt_emulation LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/ptxopt/emulate COMPONENT tool)
 foreach(link ${PTXOPT_EMULATION_LINKS})

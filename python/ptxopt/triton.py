@@ -149,6 +149,9 @@ class _Kernel:
         call = self._calls.command_of(self._make_cubin, ptx, metadata) if self._calls is not None else None
         if call is None:
             return _hooks.optimized("triton", ptx, name=name)
+        if os.path.exists(os.path.join(os.path.dirname(call.ptxas), "libptxopt_emulation.so")):
+            # `ptxopt emulate` has Triton call what hands PTX on. The guard needs a real ptxas.
+            return _hooks.optimized("triton", ptx, name=name, arch=call.arch, ptxas_options=call.options)
         if os.path.basename(os.path.realpath(call.ptxas)).startswith("ptxopt"):
             _hooks.say_once(f"Triton's ptxas is {call.ptxas}, which optimizes by itself: the hook does nothing")
             return ptx

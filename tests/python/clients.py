@@ -6,7 +6,8 @@
 The packages go into virtual environments (tests/lib/framework_packages.py). Each client compiles its script of kernels/ under
 its hook; the records of the hook must have the kernels, some of them changed, and none of them in trouble. Triton also:
 compiles the same PTX as ever without the hook and after uninstalling, gets the same cubins from the guard as from its own ptxas,
-takes everything from its cache the second time, and autotunes, but for the timing.
+takes everything from its cache the second time, and autotunes, but for the timing. Numba and Triton 3.9 also run a program under
+`ptxopt emulate`, with their hook and the profile of a run before, at the size of the profile and at another.
 --tutorials are the python/tutorials of Triton's sources, which are compiled instead of our kernels. --table prints the figures.
 Skipped (77) where packages cannot be had, or without ptxas.
 """
@@ -107,6 +108,23 @@ def autotuning(client):
     client.t.check(made.split() == ["4", "4"] and [r["changed"] for r in records] == [True] * 4, f"{client.name}: autotuning: {made} {records}")
 
 
+def emulated(client, tool):
+    """The program checks its results. Where the kernel changes, launches run both ways and are equal."""
+    client.script = KERNELS / f"{client.hook}_emulated.py"
+    profile = client.folder / "profile"
+    python, emulate = client.python, [tool, "emulate"]
+    environment = {**os.environ, **client.more, "TRITON_CACHE_DIR": str(client.folder / "emulated"), "PTXOPT_HOOK_TABLE": "0",
+                   "PTXOPT_HOOK_LOG": str(client.folder / "of-profile"), "PTXOPT_HOOK_OPTIONS": json.dumps({"profile": str(profile)})}
+    for head, size in ((["--profile-facts", profile, python], None), ([python, "-m", "ptxopt", client.hook], None),
+                       ([python, "-m", "ptxopt", client.hook], "45"), (["--compare", python], "45")):
+        done = subprocess.run([*emulate, *head, client.script, *([size] if size else [])], capture_output=True, text=True,
+                              env=environment, cwd=client.folder, timeout=900)
+        client.t.check(done.returncode == 0 and "passed" in done.stdout, f"{client.name}: {head}: {done.stdout} {done.stderr[-3000:]}")
+    records = [json.loads(line) for line in (client.folder / "of-profile").read_text().splitlines()]
+    client.t.check(records and not any(r["trouble"] for r in records), f"{client.name}: by the profile: {records}")
+    print("\n".join(" ".join(("emulated, with its profile:", *row_of(r)[:-1])) for r in records))
+
+
 def row_of(record):
     sys.path.insert(0, str(ROOT / "python"))
     from ptxopt import _html
@@ -152,6 +170,8 @@ def main():
             if hook == "triton":
                 triton(client, made, records)
                 autotuning(client)
+            if name in ("triton-3.9", "numba"):
+                emulated(client, args.tool)
             if args.table:
                 print("\n".join("| " + " | ".join(row) + " |" for row in [COLUMNS, ("---",) * len(COLUMNS), *map(row_of, records)]))
     print(f"clients: {t.checks - t.wrong} passed, {t.wrong} failed")

@@ -293,6 +293,16 @@ def test_options(tool, builder, work):
         tests.check(done.returncode == 1 and "cannot write" in done.stderr and said in done.stderr and done.stdout.endswith("7\n"),
                     f"--keep: {done.returncode} {done.stderr}")
         (keep / name).rmdir()
+    # Programs that compile kernels with Triton's ptxas get PTX, under another version, and a cache of their own.
+    taken = work / "kernel.ptx"
+    taken.write_text(".version 8.0\n")
+    script = '''"$TRITON_PTXAS_PATH" --version && "$TRITON_PTXAS_BLACKWELL_PATH" -v --gpu-name=sm_90a "$1" -o "$1.cubin" && echo "$TRITON_CACHE_DIR"'''
+    done = emulate(tool, "sh", "-c", script, "sh", taken)
+    tests.check(done.returncode == 0 and "ptxopt emulate" in done.stdout and "release 13.0" in done.stdout and
+                done.stdout.endswith("/ptxopt-emulate\n"), f"ptxas: {done.stdout} {done.stderr}")
+    tests.check(Path(f"{taken}.cubin").read_text() == taken.read_text(), "ptxas: it hands on another text")
+    done = emulate(tool, "sh", "-c", '"$TRITON_PTXAS_PATH" -v --gpu-name=sm_90a')
+    tests.check(done.returncode == 1 and "it takes a file.ptx" in done.stderr, f"ptxas without a file: {done.stderr}")
     done = emulate(tool, "--compare", "true")
     tests.check(done.returncode == 0 and done.stderr.endswith("; nothing was compared\n"), f"--compare: {done.returncode} {done.stderr}")
     for options in (["-j", "1"], ["--arch", "sm_90"], ["--optimize=-O1"], ["--optimize=-O2 --skip-pass lsr"], ["--memory", "1"], ["--"]):

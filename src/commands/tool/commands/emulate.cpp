@@ -15,6 +15,7 @@
 #include "emulate/settings.h"
 #include "record/archive.h"
 #include "record/recorder.h"
+#include "support/environment.h"
 #include "support/temporary_folder.h"
 #include "target/target.h"
 #include "tool/commands/profile_file.h"
@@ -149,6 +150,20 @@ Totals readTotals(const std::string& file) {
   return totals;
 }
 
+// Where the program finds the driver, the runtime and, if it is Triton, its ptxas: our own. What Triton keeps of that is
+// useless on a GPU and gets a folder of its own.
+void setEnvironment(const std::string& folder) {
+  const std::string libraries = environmentValue("LD_LIBRARY_PATH");
+  setenv("LD_LIBRARY_PATH", (libraries.empty() ? folder : folder + ':' + libraries).c_str(), 1);
+  const std::string cache = environmentValue("TRITON_CACHE_DIR");
+  const std::string home = environmentValue("HOME");
+  if (!cache.empty() || !home.empty())
+    setenv("TRITON_CACHE_DIR", ((cache.empty() ? home + "/.triton/cache" : cache) + "/ptxopt-emulate").c_str(), 1);
+  setenv("TRITON_LIBCUDA_PATH", folder.c_str(), 1);
+  for (const char* const variable : {"TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH"})
+    setenv(variable, (folder + "/ptxas").c_str(), 1);
+}
+
 std::string summary(const Totals& t, const Settings& s) {
   std::string out =
       fmt::format("ptxopt emulate: {} launch{} in {:.2f} s", t.launches, t.launches == 1 ? "" : "es", t.seconds);
@@ -216,8 +231,7 @@ int emulateCommand(int argc, char** argv) {
     if (error) return fail(Status::Usage, fmt::format("'{}': {}", settings.profileFolder, error.message()));
   }
   settings.parent = getpid();
-  const char* const before = std::getenv("LD_LIBRARY_PATH");
-  setenv("LD_LIBRARY_PATH", (before != nullptr && *before != '\0' ? folder + ':' + before : folder).c_str(), 1);
+  setEnvironment(folder);
   setenv(emulate::kSettingsVariable, emulate::toJson(settings).c_str(), 1);
   line.command.front() = program;
   const wrapper::Child child = wrapper::runChild(line.command);

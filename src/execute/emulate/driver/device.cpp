@@ -148,6 +148,20 @@ CUDA_DRIVER_API int cuCtxSynchronize() {
 CUDA_DRIVER_API int cuCtxSetCacheConfig(int) {
   return answerDriver(__func__, [] {});
 }
+extern "C" int cudaDeviceGetLimit(size_t* value, int limit);
+extern "C" int cudaDeviceSetLimit(int limit, size_t value);
+CUDA_DRIVER_API int cuCtxGetLimit(size_t* value, int limit) {
+  return answerDriver(__func__, [&] {
+    const int error = cudaDeviceGetLimit(value, limit);
+    if (error != 0) throw Failure{static_cast<Code>(error), "no such limit"};
+  });
+}
+CUDA_DRIVER_API int cuCtxSetLimit(int limit, size_t value) {
+  return answerDriver(__func__, [&] {
+    const int error = cudaDeviceSetLimit(limit, value);
+    if (error != 0) throw Failure{static_cast<Code>(error), "the limit is not taken"};
+  });
+}
 CUDA_DRIVER_API int cuCtxGetStreamPriorityRange(int* least, int* greatest) {
   return answerDriver(__func__, [&] {
     if (least != nullptr) *least = 0;

@@ -10,6 +10,11 @@ int cuModuleUnload(void* handle);
 int cuModuleGetFunction(void** function, void* handle, const char* name);
 int cuModuleGetGlobal_v2(uint64_t* address, size_t* size, void* handle, const char* name);
 int cuFuncGetName(const char** name, void* function);
+int cuFuncGetAttribute(int* value, int attribute, void* function);
+int cuFuncSetAttribute(void* function, int attribute, int value);
+int cuFuncSetCacheConfig(void* function, int);
+int cuFuncGetModule(void** module, void* function);
+int cuFuncGetParamInfo(void* function, size_t index, size_t* offset, size_t* size);
 }
 
 CUDA_DRIVER_API int cuLibraryLoadData(void** library, const void* image, int*, void**, unsigned, int*, void**,
@@ -51,3 +56,16 @@ CUDA_DRIVER_API int cuKernelGetFunction(void** function, void* kernel) {
   });
 }
 CUDA_DRIVER_API int cuKernelGetName(const char** name, void* kernel) { return cuFuncGetName(name, kernel); }
+CUDA_DRIVER_API int cuKernelGetLibrary(void** library, void* kernel) { return cuFuncGetModule(library, kernel); }
+CUDA_DRIVER_API int cuKernelGetAttribute(int* value, int attribute, void* kernel, int) {
+  return cuFuncGetAttribute(value, attribute, kernel);
+}
+CUDA_DRIVER_API int cuKernelSetAttribute(int attribute, int value, void* kernel, int) {
+  return cuFuncSetAttribute(kernel, attribute, value);
+}
+CUDA_DRIVER_API int cuKernelSetCacheConfig(void* kernel, int config, int) {
+  return cuFuncSetCacheConfig(kernel, config);
+}
+CUDA_DRIVER_API int cuKernelGetParamInfo(void* kernel, size_t index, size_t* offset, size_t* size) {
+  return cuFuncGetParamInfo(kernel, index, offset, size);
+}

@@ -146,6 +146,36 @@ int main() {
   if (DRIVER_AS(cuMemcpyDtoH, "cuMemcpyDtoH_v2")(&called, others, sizeof called) != CUDA_ERROR_INVALID_VALUE)
     fail("a variable outlives its module");
 
+  // The same module as a library, whose kernels are asked as functions are.
+  CUlibrary asLibrary, owner;
+  CUkernel kernel;
+  int most = 0;
+  size_t offset = 0;
+  check(DRIVER(cuLibraryLoadData)(&asLibrary, kPtx, nullptr, nullptr, 0, nullptr, nullptr, 0), "cuLibraryLoadData");
+  check(DRIVER(cuLibraryGetKernel)(&kernel, asLibrary, "scale"), "cuLibraryGetKernel");
+  check(DRIVER(cuKernelGetLibrary)(&owner, kernel), "cuKernelGetLibrary");
+  if (owner != asLibrary) fail("the library of a kernel");
+  check(DRIVER(cuKernelGetAttribute)(&most, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, kernel, device), "cuKernelGetAttribute");
+  if (most != 1024) fail("threads of a kernel's blocks");
+  check(DRIVER(cuKernelSetAttribute)(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 4096, kernel, device), "cuKernelSetAttribute");
+  check(DRIVER(cuKernelGetAttribute)(&most, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, kernel, device), "cuKernelGetAttribute");
+  if (most != 4096) fail("dynamic shared memory of a kernel");
+  check(DRIVER(cuKernelSetCacheConfig)(kernel, CU_FUNC_CACHE_PREFER_L1, device), "cuKernelSetCacheConfig");
+  check(DRIVER(cuKernelGetParamInfo)(kernel, 2, &offset, &size), "cuKernelGetParamInfo");
+  if (offset != 12 || size != 4) fail("the third parameter");
+  if (DRIVER(cuKernelGetParamInfo)(kernel, 3, &offset, &size) != CUDA_ERROR_INVALID_VALUE) fail("a fourth parameter");
+  check(DRIVER(cuLibraryUnload)(asLibrary), "cuLibraryUnload");
+
+  size_t limit = 0;
+  check(DRIVER(cuCtxSetLimit)(CU_LIMIT_STACK_SIZE, 2048), "cuCtxSetLimit");
+  check(DRIVER(cuCtxGetLimit)(&limit, CU_LIMIT_STACK_SIZE), "cuCtxGetLimit");
+  if (limit != 2048) fail("a limit that was set");
+  if (DRIVER(cuCtxSetLimit)(CU_LIMIT_MAX, 1) != CUDA_ERROR_UNSUPPORTED_LIMIT) fail("a limit that is not there");
+
+  // Programs that find nvJitLink without functions link by the driver.
+  void* const linker = dlopen("libnvJitLink.so.13", RTLD_NOW | RTLD_NOLOAD);
+  if (linker == nullptr || dlsym(linker, "__nvJitLinkCreate_13_0") != nullptr) fail("a linker of machine code");
+
   if (DRIVER(cuModuleLoadData)(&second, ".version 7.0\n.target sm_70\nnothing") != CUDA_ERROR_INVALID_PTX)
     fail("a text that is no PTX");
   const char* text = nullptr;
