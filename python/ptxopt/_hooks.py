@@ -17,6 +17,7 @@ from time import perf_counter
 from typing import Any, AnyStr, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple
 
 from . import _html
+from ._errors import UsageError
 from ._library import version_line
 from ._log import hooks
 from ._optimize import Result, optimize
@@ -69,15 +70,20 @@ def say_once(text: str) -> None:
 def set_options(options: Mapping[str, Any], table: Optional[bool]) -> None:
     """Options of optimize() for all hooks; those of $PTXOPT_HOOK_OPTIONS, JSON, are the usual ones. `facts` and `profile` may be
     paths, and may name kernels that a text does not have."""
-    usual = json.loads(os.environ.get("PTXOPT_HOOK_OPTIONS") or "{}")
-    chosen = {**usual, **options}
+    try:
+        chosen = {**json.loads(os.environ.get("PTXOPT_HOOK_OPTIONS") or "{}"), **options}
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"PTXOPT_HOOK_OPTIONS is not a JSON object: {error}") from error
     for name in chosen:
         if name not in OPTION_NAMES:
             raise TypeError(f"there is no option {name}; there are {', '.join(OPTION_NAMES)}")
     for name in _FILES:
         if isinstance(chosen.get(name), (str, os.PathLike)):
-            with open(chosen[name], encoding="utf-8") as file:
-                chosen[name] = json.load(file)
+            try:
+                with open(chosen[name], encoding="utf-8") as file:
+                    chosen[name] = json.load(file)
+            except (OSError, ValueError) as error:
+                raise UsageError(f"{name}: '{chosen[name]}': {error}") from error
     _state.options = chosen
     if table is None:
         table = os.environ.get("PTXOPT_HOOK_TABLE", "1") != "0"

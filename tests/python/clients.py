@@ -125,6 +125,20 @@ def emulated(client, tool):
     print("\n".join(" ".join(("emulated, with its profile:", *row_of(r)[:-1])) for r in records))
 
 
+def cupy_by_profile(client, tool):
+    """CuPy has the CUDA runtime in it, so its kernel is profiled in the interpreter: by the profile it gets a body of its own."""
+    environment = {**os.environ, **client.more}
+    plain = subprocess.run([client.python, client.script, "80"], env=environment, cwd=client.folder, timeout=900, check=False)
+    launch = "--kernel sums_in_memory --grid 1 --block 32 --arg buf:f32:32:zero buf:f32:2048:random s32:64 --profile-facts profile"
+    run = subprocess.run([tool, "run", "sums-80.ptx", *launch.split()], env=environment, cwd=client.folder, timeout=900, check=False)
+    client.t.check(plain.returncode == 0 and run.returncode == 0, "cupy: no profile")
+    client.capabilities = ["80"]
+    _, records = client.hooked(PTXOPT_HOOK_OPTIONS=json.dumps({"profile": str(client.folder / "profile")}))
+    text = (client.folder / "sums-80.ptx").read_text()
+    client.t.check("made_L" in text and not any(r["trouble"] for r in records), f"cupy: by the profile: {records}")
+    print("\n".join(" ".join(("with its profile:", *row_of(r))) for r in records))
+
+
 def row_of(record):
     sys.path.insert(0, str(ROOT / "python"))
     from ptxopt import _html
@@ -172,6 +186,8 @@ def main():
                 autotuning(client)
             if name in ("triton-3.9", "numba"):
                 emulated(client, args.tool)
+            if name == "cupy":
+                cupy_by_profile(client, args.tool)
             if args.table:
                 print("\n".join("| " + " | ".join(row) + " |" for row in [COLUMNS, ("---",) * len(COLUMNS), *map(row_of, records)]))
     print(f"clients: {t.checks - t.wrong} passed, {t.wrong} failed")

@@ -331,6 +331,10 @@ def starting(t):
                                    timeout=60, env={**os.environ, "PTXOPT_GUARD": "off", "FAKE_TRITON": "3.9.0"})
         t.check(run_by_us.stdout.strip() == "['a', '-b'] __main__ True", f"a script: {run_by_us.stdout}{run_by_us.stderr}")
         t.check("softmax" in run_by_us.stderr, f"a script's table: {run_by_us.stderr}")
+        for options, reason in (('{"profile": "none.json"}', "profile: 'none.json': "), ("{", "PTXOPT_HOOK_OPTIONS is not a JSON object")):
+            wrong = subprocess.run([sys.executable, "-m", "ptxopt", "triton", str(script)], capture_output=True, text=True, timeout=60,
+                                   env={**os.environ, "PTXOPT_HOOK_OPTIONS": options})
+            t.check(wrong.returncode == 2 and wrong.stderr.startswith(f"ptxopt: error: {reason}"), f"{options}: {wrong.stderr}")
 
 
 def main():
