@@ -90,6 +90,7 @@ SAYERS = {
 OUTER = {"core/support", "core/ir", "optimize/analysis", "optimize/passes", "optimize/api"}
 FOREIGN = {
     "src/commands/tool/fmt_definitions.cpp": "functions of fmt",
+    "src/commands/tool/no_tree_patterns.cpp": "functions of ANTLR's runtime",
     "src/commands/tool/main.cpp": "main()",
     "src/commands/tool/ptxas_main.cpp": "main()",
     "src/execute/capture/interpose": "functions of CUDA",

@@ -42,8 +42,8 @@ class CommandLineReader {
   void addOutput();
   void addInside();
   void addLists();
-  // Declaring lists and knobs takes longer than all else that comes before the input is read: only if one may be meant, or
-  // they are shown.
+  // Declaring options takes longer than all else that comes before the input is read, and longer for each the more there are
+  // already: those that few command lines have are declared only if one may be meant, or all are shown.
   bool mayNameOther(std::span<char* const> arguments) const;
 
   // ---- what was said ----
@@ -94,9 +94,9 @@ CommandLineReader::CommandLineReader(CommandLine& line, std::span<char* const> a
   addFiles();
   addPipeline();
   addGuardOptions(app_, guard_);
+  if (!mayNameOther(arguments)) return;
   addOutput();
   addInside();
-  if (!mayNameOther(arguments)) return;
   addLists();
   optimizer_.addKnobs(app_);
 }
@@ -104,9 +104,10 @@ CommandLineReader::CommandLineReader(CommandLine& line, std::span<char* const> a
 bool CommandLineReader::mayNameOther(std::span<char* const> arguments) const {
   if (DescribeInstead::isWanted()) return true;
   return std::ranges::any_of(arguments, [&](std::string_view word) {
+    if (word.size() < 2 || word[0] != '-') return false;
     if (word == "-h" || word.starts_with("--help")) return true;
-    return word.starts_with("--") &&
-           app_.get_option_no_throw(std::string(word.substr(0, word.find('=')))) == nullptr;
+    const std::string_view name = word[1] == '-' ? word.substr(0, word.find('=')) : word.substr(0, 2);
+    return app_.get_option_no_throw(std::string(name)) == nullptr;
   });
 }
 
@@ -346,7 +347,8 @@ bool CommandLineReader::checkFiles() const {
   if (l.inputs.size() > 1)
     return usage(fmt::format("'{}' and '{}': several files need --in-place", l.inputs[0], l.inputs[1]));
   if (std::string error; dump::findDumps(l.dumps, error).size() != l.dumps.size()) return usage(error);
-  if (l.dumps.empty() && dumpFileOption_->count() != 0) return usage("--dump-file without --dump");
+  if (l.dumps.empty() && dumpFileOption_ != nullptr && dumpFileOption_->count() != 0)
+    return usage("--dump-file without --dump");
   if (l.writesOutput && l.report == l.output) return oneFile("output", "report", l.output);
   if (!l.dumps.empty() && l.writesOutput && l.dumpFile == l.output) return oneFile("output", "dump", l.output);
   if (!l.dumps.empty() && l.dumpFile == l.report) return oneFile("report", "dump", l.report);
