@@ -117,12 +117,12 @@ std::string reportJson(const Module& module, const Options& options, const std::
     for (const auto& [counter, n] : pass.counters) entry["counters"][counter] = n;
     passes.push_back(std::move(entry));
   }
-  json["passes"] = passes;
+  json["passes"] = std::move(passes);
 
   ordered_json remarks = ordered_json::array();
   for (const Remark& remark : result.remarks)
     remarks.push_back({{"name", remark.name}, {"place", remark.place}, {"message", remark.message}});
-  json["remarks"] = remarks;
+  json["remarks"] = std::move(remarks);
 
   ordered_json functions = ordered_json::array();
   for (std::size_t i = 0; i < reports.size(); ++i) {
@@ -146,7 +146,7 @@ std::string reportJson(const Module& module, const Options& options, const std::
     }
     functions.push_back(std::move(entry));
   }
-  json["functions"] = functions;
+  json["functions"] = std::move(functions);
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
