@@ -12,7 +12,8 @@ file of three lines: what starting takes. FILE adds files.
 Without --before the counts are compared with those of the commit before, in tests/perf/instructions.json, which a commit
 that changes them updates by --update. They hold for one compiler: with another one than --compiler NAME says there, or
 without valgrind, the job is skipped (exit code 77). Exit code 1: an input takes more than --most percent (2) more. What starting
-takes differs by machine, and is taken off the other inputs; it may itself be 60,000 instructions more besides.
+takes differs by machine, and is taken off the other inputs; it may itself be 60,000 instructions more besides. The steps that
+take more than before, over all inputs of -O2, are named.
 """
 import argparse
 import json
@@ -28,11 +29,13 @@ from coalescing import interfering, phis, wrap
 from measure import function, ptx, table
 
 os.environ["PTXOPT_GUARD"] = "off"  # the passes are measured, not ptxas
+os.environ["PTXOPT_CACHE_DIR"] = ""
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 KEPT = Path(__file__).resolve().parent / "instructions.json"
 SKIPPED = 77
 START = "start"
+NOTABLE = 1e-4  # of all instructions, by which a step has grown
 LOADING = 60_000  # what loading libraries and the environment take more on one machine than on another; 40,000 were seen
 
 
@@ -67,27 +70,65 @@ MADE = {
 }
 
 
-def instructions(tool, path, options):
-    done = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", tool, str(path), *options, "-o",
-                           "/dev/null"], capture_output=True, text=True)
-    found = re.search(r"Collected : (\d+)", done.stderr)
-    if done.returncode != 0 or not found:
-        sys.exit(f"{tool} {path}: status {done.returncode}\n{done.stderr[:2000]}")
-    return int(found[1])
+SAMPLES = ROOT / "samples"
+COMMANDS = {
+    "run": ["run", SAMPLES / "saxpy.ptx", *"--grid 40 --block 256 --arg u32:10000 f32:2 buf:f32:10240:iota buf:f32:10240:fill=1".split()],
+    "guard": [SAMPLES / "kernels" / "attention.ptx", "-O2", "--guard=ptxas", "-o", "/dev/null"],
+    "time": ["time", SAMPLES / "kernels" / "gemm.ptx"],
+}
+ASK_PTXAS = ("guard", "time")
+# A pass, and what comes before and after them all.
+STEP = re.compile(r"ptxopt::(?:text::)?((?:\w+(?=\(ptxopt::(?:Function|Module)&, ptxopt::PassContext&\)))|parse(?=\(std)|print(?=\())")
 
 
-def count_all(tool, files):
-    counts = {}
+def instructions(tool, words):
+    """Of the tool itself, and of each step with what it calls."""
+    with tempfile.NamedTemporaryFile(prefix="ptxopt-callgrind-") as counts:
+        done = subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={counts.name}", tool, *map(str, words)],
+                              capture_output=True, text=True)
+        found = re.search(r"Collected : (\d+)", done.stderr)
+        if done.returncode != 0 or not found:
+            sys.exit(f"{tool} {words}: status {done.returncode}\n{done.stderr[:2000]}")
+        shown = subprocess.run(["callgrind_annotate", "--inclusive=yes", "--threshold=100", "--auto=no", counts.name], capture_output=True,
+                               text=True).stdout
+    steps = {}
+    for line in shown.splitlines():
+        if name := STEP.search(line):
+            steps[name[1]] = max(steps.get(name[1], 0), int(line.split()[0].replace(",", "")))
+    return int(found[1]), steps
+
+
+def version_of_ptxas():
+    """Empty where there is none."""
+    if not shutil.which("ptxas"):
+        return ""
+    found = re.search(r"V\d+\.\d+\.\d+", subprocess.run(["ptxas", "--version"], capture_output=True, text=True).stdout)
+    return found[0] if found else ""
+
+
+def count_all(tool, files, asks_ptxas):
+    """By input, and by step over all inputs of -O2."""
+    counts, steps = {}, {}
+
+    def optimized(path):
+        count, of_steps = instructions(tool, [path, "-O2", "-o", "/dev/null"])
+        for name, n in of_steps.items():
+            steps[name] = steps.get(name, 0) + n
+        return count
+
     with tempfile.TemporaryDirectory(prefix="ptxopt-instructions-") as folder:
         path = Path(folder) / "made.ptx"
         for name, make in MADE.items():
             path.write_text(make())
-            counts[name] = instructions(tool, path, ["-O2"])
+            counts[name] = optimized(path)
             if name == "many kernels":
-                counts["reprint"] = instructions(tool, path, ["-O0", "--reprint"])
+                counts["reprint"], _ = instructions(tool, [path, "-O0", "--reprint", "-o", "/dev/null"])
     for file in files:
-        counts[file.stem] = instructions(tool, file, ["-O2"])
-    return counts
+        counts[file.stem] = optimized(file)
+    for name, words in COMMANDS.items():
+        if asks_ptxas or name not in ASK_PTXAS:
+            counts[name], _ = instructions(tool, words)
+    return counts, steps
 
 
 def main():
@@ -102,16 +143,23 @@ def main():
     if not shutil.which("valgrind"):
         print("skipped: there is no valgrind")
         return SKIPPED
-    kept = json.loads(KEPT.read_text()) if KEPT.exists() else {"compiler": "", "instructions": {}}
+    kept = json.loads(KEPT.read_text()) if KEPT.exists() else {"compiler": "", "ptxas": "", "instructions": {}, "steps": {}}
+    ptxas = version_of_ptxas()
     if not options.before and not options.update and kept["compiler"] != options.compiler:
         print(f"skipped: the counts are of '{kept['compiler']}', this is '{options.compiler}'")
         return SKIPPED
     files = sorted((ROOT / "samples" / "kernels").glob("*.ptx")) + options.files
-    after = count_all(os.path.abspath(options.tool), files)
+    asks_ptxas = ptxas != "" and (options.update or options.before or ptxas == kept["ptxas"])
+    if not asks_ptxas:
+        print(f"guard, time: left out: the counts are with ptxas {kept['ptxas']}, here it is {ptxas or 'missing'}")
+    after, steps = count_all(os.path.abspath(options.tool), files, asks_ptxas)
     if options.update:
-        KEPT.write_text(json.dumps({"compiler": options.compiler, "instructions": after}, indent=2) + "\n")
+        if not asks_ptxas:
+            sys.exit("there is no ptxas to count with")
+        KEPT.write_text(json.dumps({"compiler": options.compiler, "ptxas": ptxas, "instructions": after, "steps": steps}, indent=2) + "\n")
         return 0
-    before = count_all(os.path.abspath(options.before), files) if options.before else kept["instructions"]
+    before, steps_before = count_all(os.path.abspath(options.before), files, asks_ptxas) if options.before else \
+        (kept["instructions"], kept["steps"])
     rows, bad = [], []
     for name, count in after.items():
         if name not in before:
@@ -124,6 +172,10 @@ def main():
         if own - owned > owned * options.most / 100 + room:
             bad.append(f"{name}: {more:.2f}% more, {options.most:g}% allowed")
     table(["input", "before, millions", "after", "change"], rows)
+    grown = [(steps[name] - steps_before.get(name, 0), name) for name in steps]
+    for more, name in sorted(grown, reverse=True):
+        if more > NOTABLE * sum(after.values()):
+            print(f"{name}: {steps_before.get(name, 0) / 1e6:.2f} -> {steps[name] / 1e6:.2f} millions")
     for line in bad:
         print("over the bound: " + line)
     return 1 if bad else 0
