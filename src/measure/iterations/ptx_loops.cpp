@@ -1,6 +1,7 @@
 #include "iterations/ptx_loops.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "analysis/manager/analyses.h"
@@ -130,11 +131,11 @@ class LoopsOfFunction {
     return {};
   }
 
-  // What an iteration does that passes neither remove nor add, which tells how many of the original it makes: arithmetic of floating-point
-  // numbers; of other code all instructions.
-  double workOf(LoopId l) const {
+  // What an iteration does, which tells how many of the original it makes: arithmetic of floating-point numbers, which passes neither
+  // remove nor add; stores; all instructions.
+  std::array<double, 3> workOf(LoopId l) const {
     const Loops& loops = analyses_.loops();
-    double computed = 0, all = 0;
+    double computed = 0, written = 0, all = 0;
     for (const BlockId b : loops.blocks(l)) {
       if (loops.of(b) != l) continue;
       forEach(b, [&](InstrId id) {
@@ -142,10 +143,11 @@ class LoopsOfFunction {
         const RegisterClass c = info(form.type).registerClass;
         computed += (c == RegisterClass::F32 || c == RegisterClass::F64) && form.op != Op::Mov &&
                     !form.is(effect::Read | effect::Write);
+        written += form.is(effect::Write);
         ++all;
       });
     }
-    return computed != 0 ? computed : all;
+    return {computed, written, all};
   }
 
   void addLoops() {
@@ -168,11 +170,15 @@ class LoopsOfFunction {
 
   // The one with most copies iterates as often as it can, others for what is left.
   void divide(const std::vector<LoopId>& those) {
-    double least = 0;
-    for (const LoopId l : those) least = least == 0 ? workOf(l) : std::min(least, workOf(l));
+    std::vector<std::array<double, 3>> work;
+    for (const LoopId l : those) work.push_back(workOf(l));
+    std::size_t by = 0;  // the first that all do
+    while (std::ranges::any_of(work, [&](const auto& its) { return its[by] == 0; })) ++by;
+    double least = work.front()[by];
+    for (const auto& its : work) least = std::min(least, its[by]);
     std::vector<double> copies;
-    for (const LoopId l : those) {
-      const double times = workOf(l) / std::max(least, 1.0), whole = std::round(times);
+    for (const auto& its : work) {
+      const double times = its[by] / least, whole = std::round(times);
       copies.push_back(std::abs(times - whole) <= kAlmostWhole * whole ? whole : 1);
     }
     const double most = *std::ranges::max_element(copies);

@@ -1,6 +1,9 @@
 // Loops of a PTX text and bodies of kernels, with what a profile has of them.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
+#include "analysis/manager/analyses.h"
 #include "iterations/entry_bodies.h"
 #include "iterations/ptx_loops.h"
 #include "support.h"
