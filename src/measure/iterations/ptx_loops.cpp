@@ -74,6 +74,10 @@ class LoopsOfFunction {
       const auto& block = profile->classes.front().block;
       result_.threads[std::string(module_.text(f_.name))] = block[0] * block[1] * block[2];
     }
+    isApart_ = profile != nullptr && !profile->classes.empty() &&
+               std::ranges::all_of(profile->classes, [](const LaunchClass& launches) {
+                 return launches.isMemoryKnown && launches.overlapping.empty();
+               });
     const EntryBodies bodies = entryBodiesOf(module_, f_, analyses_.cfg());
     if (bodies.blocks.empty()) return;
     const std::vector<double> shares = profile == nullptr ? std::vector<double>() : sharesOf(bodies, *profile);
@@ -168,6 +172,23 @@ class LoopsOfFunction {
       if (those.size() > 1) divide(those);
   }
 
+  // Of versions of a loop with as many copies, that with fewest accesses runs where arrays are apart.
+  void leaveVersions(const std::vector<LoopId>& those, const std::vector<double>& copies) {
+    for (std::size_t k = 0; k < those.size(); ++k)
+      for (std::size_t other = 0; other < those.size(); ++other)
+        if (copies[other] == copies[k] && accessesOf(those[other]) < accessesOf(those[k]))
+          result_.rounds[first_ + those[k].value] = timing::PtxLoops::kNever;
+  }
+
+  std::size_t accessesOf(LoopId l) const {
+    const Loops& loops = analyses_.loops();
+    std::size_t accesses = 0;
+    for (const BlockId b : loops.blocks(l))
+      if (loops.of(b) == l)
+        forEach(b, [&](InstrId id) { accesses += module_.form(f_[id]).is(effect::Read | effect::Write); });
+    return accesses;
+  }
+
   // The one with most copies iterates as often as it can, others for what is left.
   void divide(const std::vector<LoopId>& those) {
     std::vector<std::array<double, 3>> work;
@@ -182,10 +203,11 @@ class LoopsOfFunction {
       copies.push_back(std::abs(times - whole) <= kAlmostWhole * whole ? whole : 1);
     }
     const double most = *std::ranges::max_element(copies);
+    if (isApart_) leaveVersions(those, copies);
     for (std::size_t k = 0; k < those.size(); ++k) {
       double& rounds = result_.rounds[first_ + those[k].value];
       const double all = rounds;
-      if (most > 1 && all >= most)
+      if (all > 0 && most > 1 && all >= most)
         rounds = copies[k] == most ? std::floor(all / most) : std::fmod(all, most) / copies[k];
     }
   }
@@ -197,6 +219,7 @@ class LoopsOfFunction {
   timing::PtxLoops& result_;
   std::vector<uint32_t> bodyOf_;  // by block; empty: the kernel has one
   uint32_t first_ = 0;            // of its loops
+  bool isApart_ = false;          // in no launch that was seen arrays overlapped
 };
 
 }  // namespace

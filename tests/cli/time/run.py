@@ -214,6 +214,26 @@ D:"""))
         found = [r["rounds-from"] for r in self.json("renamed.ptx", "--profile", "launches.json")["functions"][0]["regions"] if r["loop"]]
         self.check(found == ["profiled", "assumed"], "a loop that is not tied:", found)
 
+        # Two versions of a loop: with fewer accesses where arrays are apart. One that was never entered is not come to.
+        load = "ld.volatile.global.f32 %f2, [%rd2];\nfma.rn.f32 %f1, %f1, %f2, %f1;\n"
+        fast = f"""setp.gt.u32 %p6, %r2, 4;
+  @!%p6 bra L;
+made_L9_of_L:
+  .pragma "nounroll";
+  {load}
+  add.s32 %r2, %r2, -1;
+  setp.ne.s32 %p7, %r2, 0;
+  @%p7 bra made_L9_of_L;
+  bra.uni D;"""
+        versions = self.write("versions.ptx", loop(load + "ld.volatile.global.f32 %f3, [%rd2+4];\n", before=fast, after="D:"))
+        for overlapping, entries, expected in (([], 10, [90, 0]), ([[0, 1]], 10, [45, 45]), ([[0, 1]], 0, [0, 0])):
+            kernel = profile["kernels"][0]
+            kernel["classes"] = [{**launches(100, 75), "overlapping": overlapping}]
+            kernel["loops"] = [{"label": "L", "index": 0, "entries": entries, "iterations": 90 * entries}]
+            self.write("versions.json", json.dumps(profile))
+            found = [r["rounds"] for r in self.json(versions, "--profile", "versions.json")["functions"][0]["regions"] if r["loop"]]
+            self.check(found == expected, overlapping, entries, "versions:", found)
+
     def lines_and_cubins(self):
         kernel = self.write("lines.ptx", loop("ld.global.f32 %f3, [%rd2+16];\nadd.f32 %f1, %f1, %f3;\nadd.s64 %rd2, %rd2, 64;"))
         document = self.json(kernel, "--code")
