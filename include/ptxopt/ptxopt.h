@@ -30,6 +30,7 @@ struct FunctionOptions {
   std::vector<std::string> skip;         // passes and runs of them that do not touch it, named as in Options::skip
   std::map<std::string, int64_t> knobs;  // before those of all; not of passes over the whole module
   std::vector<std::string> decline;      // as Options::decline
+  bool usesProfile = true;               // Options::profile says something of it
   friend bool operator==(const FunctionOptions&, const FunctionOptions&) = default;
 };
 

@@ -33,6 +33,9 @@ Json guardOf(const guard::GuardReport& guard) {
   Json all = {
       {"mode", name(guard.mode)}, {"asked", guard.asked},    {"ptxas", guard.ptxas},         {"why", guard.why},
       {"trouble", guard.trouble}, {"kept", std::move(kept)}, {"retried", std::move(retried)}};
+  if (!guard.withoutProfile.empty()) all["without_profile"] = Json::array();
+  for (const guard::WithoutProfile& f : guard.withoutProfile)
+    all["without_profile"].push_back({{"name", f.name}, {"reason", f.reason}, {"detail", f.detail}});
   if (!guard.before.functions.empty()) {
     all["before"] = toJson(guard.before)["functions"];
     all["after"] = toJson(guard.after)["functions"];

@@ -33,6 +33,9 @@ OptimizedInput optimizeIt(std::string_view text, const Options& options, const g
   for (const guard::KeptFunction& f : guarded.guard.kept)
     out.notes.push_back(fmt::format("{}: {}: kept as it was: {}{}{} [guard]", options.fileName, f.name, f.reason,
                                     f.detail.empty() ? "" : " ", f.detail));
+  for (const guard::WithoutProfile& f : guarded.guard.withoutProfile)
+    out.notes.push_back(fmt::format("{}: {}: kept without the profile: {}{}{} [guard]", options.fileName, f.name,
+                                    f.reason, f.detail.empty() ? "" : " ", f.detail));
   if (!guarded.guard.trouble.empty())
     out.trouble = fmt::format("{}: {}: {}", options.fileName,
                               guarded.guard.refused ? "ptxas refuses the optimized PTX, which is left as it was"

@@ -7,6 +7,7 @@
 #include "facts/facts.h"
 #include "profile/profile.h"
 #include "support/demangle.h"
+#include "text/instruction_printer.h"
 #include "text/lexer.h"
 
 namespace ptxopt::profile {
@@ -100,7 +101,7 @@ class Matcher {
     }
   }
 
-  void run(Match* match) {
+  void run(Match* match, const std::function<bool(const Function&)>& isUsed) {
     const double all = file_.time();
     std::vector<LaunchProfile> profiles(module_.functions.size());
     uint64_t found = 0;
@@ -110,6 +111,7 @@ class Matcher {
       profile = profileOf(f);
       if (all > 0) profile.share = profile.time / all;
       found += profile.isSeen();
+      if (isUsed && !isUsed(f)) profile = {};
     }
     if (match != nullptr) {
       match->kernels = found;
@@ -142,7 +144,7 @@ class Matcher {
       seen.time += k.time;
       seen.classes.insert(seen.classes.end(), k.classes.begin(), k.classes.end());
       for (const SeenLoop& l : k.loops)
-        if (const LabelId header = headerOf(f, labels, l, isSame); header.valid())
+        for (const LabelId header : headersOf(f, labels, l, isSame))
           addLoop(profile.loops, {header, l.entries, l.iterations});
     }
     boundClasses(seen);
@@ -152,11 +154,22 @@ class Matcher {
     return profile;
   }
 
-  LabelId headerOf(const Function& f, const std::vector<LabelId>& labels, const SeenLoop& loop, bool isSame) const {
-    if (isSame) return loop.index < labels.size() ? labels[loop.index] : LabelId();
-    const auto label =
-        std::ranges::find_if(labels, [&](LabelId l) { return module_.text(f.labels[l.value].name) == loop.label; });
-    return label == labels.end() ? LabelId() : *label;
+  // The loop, and its copies, which say so by their labels (text::MadeNames). A copy that the profile has and the text has not is the
+  // loop itself.
+  std::vector<LabelId> headersOf(const Function& f, const std::vector<LabelId>& labels, const SeenLoop& loop,
+                                 bool isSame) const {
+    std::vector<LabelId> headers;
+    if (isSame) {
+      if (loop.index < labels.size()) headers.push_back(labels[loop.index]);
+      return headers;
+    }
+    const auto nameOf = [&](LabelId l) { return module_.text(f.labels[l.value].name); };
+    const std::string_view of = text::MadeNames::copiedLabel(loop.label);
+    if (of != loop.label)
+      if (const auto same = std::ranges::find(labels, loop.label, nameOf); same != labels.end()) return {*same};
+    std::ranges::copy_if(labels, std::back_inserter(headers),
+                         [&](LabelId l) { return text::MadeNames::copiedLabel(nameOf(l)) == of; });
+    return headers;
   }
 
   static void addLoop(std::vector<LoopCount>& loops, const LoopCount& loop) {
@@ -222,11 +235,12 @@ std::vector<uint32_t> parameterBytes(const Module& module, const Function& f) {
   return bytes;
 }
 
-std::string read(std::string_view json, std::string_view name, Module& module, Match* match) {
+std::string read(std::string_view json, std::string_view name, Module& module, Match* match,
+                 const std::function<bool(const Function&)>& isUsed) {
   if (json.empty()) return {};
   auto parsed = parse(json, name);
   if (std::string* const error = std::get_if<std::string>(&parsed)) return std::move(*error);
-  Matcher(module, std::get<File>(parsed)).run(match);
+  Matcher(module, std::get<File>(parsed)).run(match, isUsed);
   return {};
 }
 

@@ -42,7 +42,7 @@ void appendDecimal(std::string& out, double value) {
 
 // ---- registers and variables that passes made ----
 
-constexpr std::string_view kVariablePrefix = "made";
+constexpr std::string_view kVariablePrefix = "made", kLabelPrefix = "L", kCopyOf = "_of_";
 
 MadeNames::MadeNames(const Module& module) : module_(module) {
   // A made name is %TYPE or `made`, separator, perhaps a hint, number. No name of the module may be spelled so.
@@ -84,11 +84,29 @@ void MadeNames::append(std::string& out, const Variable& variable) const {
   appendNumber(out, variable.number);
 }
 
-void MadeNames::append(std::string& out, LabelId label) const {
+void MadeNames::append(std::string& out, const Function& function, LabelId label) const {
   out += kVariablePrefix;
   out += separator_;
-  out += 'L';
+  out += kLabelPrefix;
   appendNumber(out, label.value);
+  const Label& made = function.labels[label.value];
+  if (!made.copyOf.valid() || made.copyFrom != function.index) return;
+  const std::string_view of = module_.text(made.copyOf);
+  if (of.starts_with('%')) return;  // where a name may begin with it, but not have it elsewhere
+  out += kCopyOf;
+  out += of;
+}
+
+std::string_view MadeNames::copiedLabel(std::string_view name) {
+  for (std::string_view rest = name; rest.starts_with(kVariablePrefix); name = rest) {
+    rest.remove_prefix(kVariablePrefix.size());
+    rest.remove_prefix(std::min(rest.find_first_not_of('_'), rest.size()));
+    if (!rest.starts_with(kLabelPrefix)) break;
+    rest.remove_prefix(std::min(rest.find_first_not_of("0123456789", 1), rest.size()));
+    if (!rest.starts_with(kCopyOf)) break;
+    rest.remove_prefix(kCopyOf.size());
+  }
+  return name;
 }
 
 std::size_t MadeNames::appendDeclarations(std::string& out, const Function& function) const {
@@ -188,7 +206,7 @@ void InstructionPrinter::printLabel(LabelId id) {
   if (name.valid())
     put(name);
   else
-    made_.append(out_, id);
+    made_.append(out_, function_, id);
 }
 
 void InstructionPrinter::printOperands(std::span<const Operand> operands) {

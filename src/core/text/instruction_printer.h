@@ -9,13 +9,16 @@
 namespace ptxopt::text {
 
 // Spellings for the registers, variables and labels that passes made: `%b32_0`, `%b64_ptr0`, `made_0`, `made_L0`,
-// with more underscores if the module has such names itself.
+// with more underscores if the module has such names itself. A copy of a label of the same function says of which, `made_L0_of_Loop`, so
+// that what is known of a loop by its label is known of its copies.
 class MadeNames {
  public:
   explicit MadeNames(const Module& module);
   void append(std::string& out, const Register& reg) const;
   void append(std::string& out, const Variable& variable) const;
-  void append(std::string& out, LabelId label) const;
+  void append(std::string& out, const Function& function, LabelId label) const;
+  // The label that one of this name is a copy of, by its spelling; itself: it is not a copy.
+  static std::string_view copiedLabel(std::string_view name);
   // The declarations of what passes made in a function, each line led by a newline and a tab; and how many there
   // are.
   std::size_t appendDeclarations(std::string& out, const Function& function) const;

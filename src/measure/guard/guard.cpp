@@ -11,6 +11,7 @@
 #include "guard/figures.h"
 #include "guard/report.h"
 #include "guard/retry.h"
+#include "guard/with_profile.h"
 #include "guard/without_faults.h"
 #include "ptxas/choose.h"
 
@@ -28,11 +29,15 @@ class Guard {
     options_.outcomes |= guard.mode != GuardMode::Off;
   }
 
-  GuardedResult run() {
+  Guarded run(Result first) {
     done_.guard.mode = guard_.mode;
-    done_.result = optimize(text_, options_);
-    if (guard_.mode == GuardMode::Off || done_.result.status != Status::Ok || !changedAny(done_.result))
-      return std::move(done_);
+    done_.result = std::move(first);
+    if (guard_.mode != GuardMode::Off && done_.result.status == Status::Ok && changedAny(done_.result)) judge();
+    return {std::move(done_), std::move(options_)};
+  }
+
+ private:
+  void judge() {
     done_.guard.asked = true;
     done_.guard.architecture = !guard_.architecture.empty() ? guard_.architecture
                                : !options_.architecture.empty()
@@ -40,7 +45,7 @@ class Guard {
                                    : ptxas::architectureToAssemble(done_.result.architecture);
     choosePtxasFor();
     leaveFaulty();
-    if (!changedAny(done_.result)) return std::move(done_);
+    if (!changedAny(done_.result)) return;
     for (const FunctionOutcome& f : done_.result.outcomes)
       if (f.threads != 0 || f.blocks != 0) ptxas_.launches[f.name] = {f.threads, f.blocks};
     figures_.emplace(text_, done_.result.outcomes, done_.guard.architecture, ptxas_, guard_.isWholeCall);
@@ -50,10 +55,8 @@ class Guard {
       done_.guard.output = std::move(outputBefore_);
     else
       done_.guard.output = figures_->takeOutputOf(done_.result.output);
-    return std::move(done_);
   }
 
- private:
   void choosePtxasFor() {
     if (guard_.candidates.all.empty()) return;
     const ptxas::PtxasChoice choice = ptxas::choosePtxas(
@@ -404,9 +407,13 @@ class Guard {
 
 std::string_view name(GuardMode mode) { return mode == GuardMode::Ptxas ? "ptxas" : "off"; }
 
+Guarded judged(std::string_view text, const Options& options, const GuardOptions& guard, Result first) {
+  return Guard(text, options, guard).run(std::move(first));
+}
+
 GuardedResult optimizeGuarded(std::string_view text, const Options& options, const GuardOptions& guard) {
   const auto other = withoutFaults(text, options, guard);
-  GuardedResult done = Guard(other ? other->text : text, options, guard).run();
+  GuardedResult done = judgedWithProfile(other ? other->text : text, options, guard);
   if (other) done.guard.avoided = other->lines;
   if (!done.result.reportJson.empty() && guard.mode != GuardMode::Off)
     addGuardReport(done.result.reportJson, done.guard);

@@ -5,6 +5,8 @@
 // it calls, since ptxas may put their code into it. Where a kept function is called by others too, those are compared
 // again, until nothing is worse; in the end there is the input itself.
 // Before that it is tried again, without passes that may be to blame, or with other knobs of them (retry.h), and what is better than the input is taken.
+// Where a profile changes a kernel, what is made of it without the profile is judged first, and the profile's has to be better than that
+// (with_profile.h).
 // A function whose optimized text gets a fault of that ptxas that is known (known_bad.h), and whose original text does not, keeps the latter.
 // An input that ptxas is known to make wrong code of is first put into a form that the fault does not hit, where one is known.
 // What cannot be judged keeps its text as well: everything where ptxas has no answer about the input or refuses the
@@ -72,6 +74,12 @@ struct RetriedFunction {
   std::string refused;         // what was worse before: "cycles L1 388 -> 402"
 };
 
+// A kernel that has what is made of it without the profile (with_profile.h).
+struct WithoutProfile {
+  std::string name;
+  std::string reason, detail;  // what is not better with it: "cycles", "L1 388 -> 390"
+};
+
 struct GuardReport {
   GuardMode mode = GuardMode::Off;
   bool asked = false;        // whether there was anything to compare
@@ -84,6 +92,7 @@ struct GuardReport {
   std::vector<std::string> avoided;
   std::vector<KeptFunction> kept;
   std::vector<RetriedFunction> retried;
+  std::vector<WithoutProfile> withoutProfile;
   std::string trouble;     // why nothing could be compared: all text is as it was
   bool refused = false;    // ptxas takes the input but not the optimized text: a bug of ours
   bool noVerdict = false;  // there are no figures of the input

@@ -47,6 +47,9 @@ void addGuardReport(std::string& reportJson, const GuardReport& guard) {
                                {"reason", f.reason},
                                {"detail", f.detail},
                                {"refused", f.refused}});
+  if (!guard.withoutProfile.empty()) json["without_profile"] = Json::array();
+  for (const WithoutProfile& f : guard.withoutProfile)
+    json["without_profile"].push_back({{"name", f.name}, {"reason", f.reason}, {"detail", f.detail}});
   if (!guard.before.functions.empty()) {
     json["before"] = toJson(guard.before)["functions"];
     json["after"] = toJson(guard.after)["functions"];
@@ -95,6 +98,9 @@ std::string keptFunctions(const GuardReport& guard, std::string_view fileName) {
     out += fmt::format("{}: written in another form: {} [guard]\n", fileName, fault);
   for (const RetriedFunction& f : guard.retried)
     out += fmt::format("{}: {}: kept {}: {} {} [guard]\n", fileName, f.name, wordsOf(f.with), f.reason, f.detail);
+  for (const WithoutProfile& f : guard.withoutProfile)
+    out += fmt::format("{}: {}: kept without the profile: {}{}{} [guard]\n", fileName, f.name, f.reason,
+                       f.detail.empty() ? "" : " ", f.detail);
   for (const KeptFunction& f : guard.kept) {
     if (f.reason == "called-by")
       out += fmt::format("{}: {}: kept as it was, since {} calls it [guard]\n", fileName, f.name, f.detail);

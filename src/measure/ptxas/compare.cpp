@@ -14,6 +14,7 @@ namespace {
 constexpr double kSameBeside = 0.02;
 // A body for launches of a profile is better, though some loop of it is not, if the whole costs this part at most.
 constexpr double kMuchLess = 0.9;
+constexpr std::string_view kBeside = ", in launches beside the profile";
 constexpr std::array kByWarps{Measure::Spills, Measure::Warps, Measure::Instructions};
 
 }  // namespace
@@ -70,7 +71,7 @@ std::optional<Bodies> bodiesOf(const FunctionMeasures& before, const FunctionMea
     const TimeComparison times(*before.time, general, before.stack == after.stack);
     if (!times.wholeIsSame()) continue;
     // The general one is that which costs what there was.
-    const double distance = std::abs(times.ratio() - 1);
+    const double distance = std::abs(std::log(times.ratio()));
     if (bodies && distance >= best) continue;
     bodies = {&general, &special};
     best = distance;
@@ -84,21 +85,34 @@ std::optional<TimeComparison> timesOf(const FunctionMeasures& before, const Func
   return TimeComparison(*before.time, bodies ? *bodies->special : *after.time, before.stack == after.stack);
 }
 
-// Whether launches that the special body is not for lose more than the test may cost them.
-bool isLongerBeside(const ModelledTime& before, const ModelledTime& general) {
+// What launches that the special body is not for lose, if that is more than the test may cost them.
+Comparison compareBeside(const ModelledTime& before, const TimeComparison& general) {
+  if (!general.isOfWhole()) return {};
+  const ModelledTime::Cycles ratios = general.ratios();
+  const auto worse = [](std::size_t s, double a, double b, std::string_view words) {
+    return Comparison{1, Measure::Cycles, wholeNumber(a), wholeNumber(b),
+                      fmt::format("{} {:.0f} -> {:.0f}{}{}", kScenarioNames[s], a, b, words, kBeside)};
+  };
   for (std::size_t s = 0; s < kScenarioNames.size(); ++s)
-    if (isLonger(before.whole[s], general.whole[s], kSameBeside) ||
-        isLonger(before.alone[s], general.alone[s], kSameBeside))
-      return true;
-  return false;
+    if (isLonger(1, ratios[s], kSameBeside))
+      return worse(s, before.whole[s], before.whole[s] * ratios[s],
+                   general.wholeIsSame() ? "" : ", for the same work");
+  if (!general.wholeIsSame()) return {};
+  for (std::size_t s = 0; s < kScenarioNames.size(); ++s)
+    if (isLonger(before.alone[s], general.after().alone[s], kSameBeside))
+      return worse(s, before.alone[s], general.after().alone[s], " with few warps");
+  return {};
 }
 
-// By the body that the launches of a profile run, unless others lose by it.
-Comparison compareBodies(const FunctionMeasures& before, const Bodies& bodies, bool isSameFrame) {
-  if (isLongerBeside(*before.time, *bodies.general)) {
-    Comparison other = TimeComparison(*before.time, *bodies.general, isSameFrame).compare();
+// By the body that the launches of a profile run, unless others lose by it: more than other loops or warps gain, or, if it is `strict`, at
+// all.
+Comparison compareBodies(const FunctionMeasures& before, const Bodies& bodies, bool isSameFrame, bool isStrict) {
+  const TimeComparison general(*before.time, *bodies.general, isSameFrame);
+  if (Comparison beside = compareBeside(*before.time, general); beside.sign > 0) {
+    if (isStrict) return beside;
+    Comparison other = general.compare();
     if (other.sign > 0) {
-      other.detail += ", in launches beside the profile";
+      other.detail += kBeside;
       return other;
     }
   }
@@ -151,12 +165,16 @@ std::optional<uint64_t> valueAfter(const FunctionMeasures& before, const Functio
 
 namespace {
 
-Comparison compareFigures(const FunctionMeasures& before, const FunctionMeasures& after, GuardRule rule) {
+Comparison compareFigures(const FunctionMeasures& before, const FunctionMeasures& after, GuardRule rule,
+                          bool isStrict) {
   constexpr std::array kSpills{Measure::Spills};
   if (const Comparison spills = compare(before, after, kSpills); spills.sign != 0) return spills;
   if (const auto bodies = bodiesOf(before, after); bodies && rule == GuardRule::Time)
-    return compareBodies(before, *bodies, before.stack == after.stack);
+    return compareBodies(before, *bodies, before.stack == after.stack, isStrict);
   if (const auto times = timesOf(before, after); times && rule == GuardRule::Time) {
+    if (Comparison time = times->compare(); time.sign > 0) return time;
+    if (isStrict)
+      if (Comparison beside = compareBeside(*before.time, *times); beside.sign > 0) return beside;
     if (Comparison time = times->compare(); time.sign != 0) return time;
     constexpr std::array kWarps{Measure::Warps};
     if (const Comparison warps = compare(before, after, kWarps); warps.sign != 0) return warps;
@@ -182,14 +200,70 @@ Comparison compareBlocks(const FunctionMeasures& before, const FunctionMeasures&
           fmt::format("{} -> {}: blocks of {} threads no longer fit", before.registers, after.registers, threads)};
 }
 
-}  // namespace
-
-Comparison compare(const FunctionMeasures& before, const FunctionMeasures& after, GuardRule rule) {
+Comparison compareBy(const FunctionMeasures& before, const FunctionMeasures& after, GuardRule rule, bool isStrict) {
   if (Comparison blocks = compareBlocks(before, after); blocks.sign > 0) return blocks;
   Comparison notes = compareNotes(before, after);
   if (notes.sign > 0) return notes;
-  Comparison figures = compareFigures(before, after, rule);
+  Comparison figures = compareFigures(before, after, rule, isStrict);
   return figures.sign != 0 ? figures : notes;
+}
+
+}  // namespace
+
+Comparison compare(const FunctionMeasures& before, const FunctionMeasures& after, GuardRule rule) {
+  return compareBy(before, after, rule, false);
+}
+
+bool ProfiledTimes::areOfSameWork() const {
+  constexpr double kSameWork = 0.2;
+  const auto isSame = [](double a, double b) { return !isLonger(a, b, kSameWork) && !isLonger(b, a, kSameWork); };
+  if (without.computed > 0 || with.computed > 0) return isSame(without.computed, with.computed);
+  return isSame(without.written, with.written);
+}
+
+namespace {
+
+// Worse where it costs more wherever data may lie, with many warps or with few; better where it costs less in the mean.
+Comparison compareByProfile(const ProfiledTimes& times) {
+  const auto detail = [&](std::size_t s, double a, double b, std::string_view words) {
+    return fmt::format("{} {:.0f} -> {:.0f}{}, by the profile's iterations", kScenarioNames[s], a, b, words);
+  };
+  const auto by = [&](int sign, std::size_t s, double a, double b, std::string_view words) {
+    return Comparison{sign, Measure::Cycles, wholeNumber(a), wholeNumber(b), detail(s, a, b, words)};
+  };
+  std::size_t best = 0;
+  for (std::size_t s = 0; s < kScenarioNames.size(); ++s) {
+    const double a = times.without.whole[s], b = times.with.whole[s];
+    if (isLonger(a, b)) return by(1, s, a, b, "");
+    if (isLonger(times.without.alone[s], times.with.alone[s], kSameBeside))
+      return by(1, s, times.without.alone[s], times.with.alone[s], " with few warps");
+    if (b * times.without.whole[best] < times.with.whole[best] * a) best = s;
+  }
+  const double a = times.without.whole[best], b = times.with.whole[best];
+  return isLonger(b, a) ? by(-1, best, a, b, "") : Comparison();
+}
+
+// Whether the rule speaks against it by cycles alone, and by so few that a launch beside the profile may lose them.
+bool isLittleWorse(const FunctionMeasures& without, const FunctionMeasures& with, const Comparison& by) {
+  if (by.sign <= 0) return true;
+  const auto times = timesOf(without, with);
+  if (by.by != Measure::Cycles || !times || !times->wholeIsSame()) return false;
+  const auto bodies = bodiesOf(without, with);
+  return compareBeside(*without.time, *times).sign == 0 &&
+         (!bodies ||
+          compareBeside(*without.time, TimeComparison(*without.time, *bodies->general, without.stack == with.stack))
+                  .sign == 0);
+}
+
+}  // namespace
+
+Comparison compareProfiled(const FunctionMeasures& without, const FunctionMeasures& with, GuardRule rule,
+                           const std::optional<ProfiledTimes>& times) {
+  Comparison by = compareBy(without, with, rule, true);
+  if (!times || rule != GuardRule::Time || !times->areOfSameWork()) return by;
+  Comparison byProfile = compareByProfile(*times);
+  if (byProfile.sign > 0) return by.sign > 0 ? by : byProfile;
+  return byProfile.sign < 0 && by.sign >= 0 && isLittleWorse(without, with, by) ? byProfile : by;
 }
 
 }  // namespace ptxopt::ptxas

@@ -71,6 +71,24 @@ enum class GuardRule : uint8_t { Time, Warps };
 std::string_view name(GuardRule rule);  // "time"
 std::optional<GuardRule> guardRuleNamed(std::string_view name);
 Comparison compare(const FunctionMeasures& before, const FunctionMeasures& after, GuardRule rule);
+
+// A kernel by the iterations, blocks and launches of a profile, as ModelledTime has it by what is assumed.
+struct ProfiledTime {
+  ModelledTime::Cycles whole{}, alone{};
+  double computed = 0, written = 0;  // of timing::Work
+};
+// Both are of the same kernel, made without a profile and with it. Of no use where they do not compute as much: some loop is taken for
+// another one.
+struct ProfiledTimes {
+  ProfiledTime without, with;
+  bool areOfSameWork() const;
+};
+
+// Of a kernel as it is made without a profile and with it. Launches beside the profile may cost two percent more at most, whatever
+// others gain. It is better where it is by this rule, and by the profile costs no more; or where it costs less by the profile, and
+// by this rule two percent more at most. Without `times` the rule decides.
+Comparison compareProfiled(const FunctionMeasures& without, const FunctionMeasures& with, GuardRule rule,
+                           const std::optional<ProfiledTimes>& times = std::nullopt);
 // What of both is compared, by what they do; nothing: no time is known of one of them.
 std::optional<timing::WorkMatch> workMatchOf(const FunctionMeasures& before, const FunctionMeasures& after);
 // As Measure::Cycles of `after`, but for the work of `before`, whose loops ptxas may have unrolled otherwise: what may be compared

@@ -24,6 +24,11 @@ class TimeComparison {
 
   // Whether a run of the whole does the same before and after.
   bool wholeIsSame() const { return match_.kind == Kind::Whole; }
+  // Whether ratios() are of all that both do, for the same work.
+  bool isOfWhole() const {
+    return match_.kind == Kind::Whole || match_.kind == Kind::Rounds || match_.kind == Kind::Dissolved ||
+           match_.kind == Kind::Runs;
+  }
   const timing::WorkMatch& match() const { return match_; }
   const ModelledTime& after() const { return after_; }
 

@@ -7,8 +7,58 @@
 #include "ptxas/cubin.h"
 #include "ptxas/measures.h"
 #include "sass/decode.h"
+#include "timing/launch_versions.h"
 
 namespace ptxopt::ptxas {
+
+namespace {
+
+// The whole of a kernel is what its bodies cost, weighed: a launch runs one of them.
+void weigh(timing::RegionTime& whole, const std::vector<TimedBody>& bodies) {
+  for (std::size_t s = 0; s < timing::kScenarios; ++s)
+    for (const auto times : {&timing::RegionTime::scenarios, &timing::RegionTime::alone}) {
+      timing::ScenarioTime& sum = (whole.*times)[s];
+      sum.cycles = 0;
+      double most = 0;
+      for (const TimedBody& body : bodies) {
+        const timing::ScenarioTime& its = (body.time.whole.*times)[s];
+        const double cycles = body.of.share * its.cycles;
+        sum.cycles += cycles;
+        if (cycles < most) continue;
+        most = cycles;
+        sum.bottleneck = its.bottleneck;
+      }
+    }
+}
+
+timing::FunctionTime timeBodies(const timing::TimedCode& code, const target::Machine& machine,
+                                timing::TimeOptions how, const timing::PtxLoops& ptx, std::string_view kernel,
+                                const std::function<uint32_t(uint64_t)>& lineOf, std::vector<TimedBody>& bodies) {
+  std::vector<uint32_t> its;
+  for (uint32_t b = 0; b < ptx.bodies.size(); ++b)
+    if (ptx.bodies[b].kernel == kernel) its.push_back(b);
+  const auto found =
+      its.size() < 2 ? std::nullopt : timing::launchBodiesOf(code, its.size(), [&](uint32_t instruction) {
+        return ptx.bodyOf(lineOf(uint64_t{instruction} * sass::kInstructionBytes));
+      });
+  if (!found) return estimate(code, machine, how);
+  std::vector<double> shares(found->of.size());
+  for (const uint32_t b : its) {
+    const auto at = static_cast<std::size_t>(std::ranges::find(found->of, b) - found->of.begin());
+    if (at == found->of.size()) return estimate(code, machine, how);
+    shares.assign(shares.size(), 0);
+    shares[at] = 1;
+    how.countOf = found->weighed(shares);
+    bodies.push_back({ptx.bodies[b], estimate(code, machine, how), found->isInBody[at]});
+  }
+  for (std::size_t at = 0; at < shares.size(); ++at) shares[at] = ptx.bodies[found->of[at]].share;
+  how.countOf = found->weighed(shares);
+  timing::FunctionTime time = estimate(code, machine, how);
+  weigh(time.whole, bodies);
+  return time;
+}
+
+}  // namespace
 
 uint32_t TimedFunction::lineOf(uint32_t instruction) const {
   return lineAt(lines, uint64_t{instruction} * sass::kInstructionBytes);
@@ -69,6 +119,9 @@ std::optional<TimedCubin> timeCubin(std::string_view bytes, const TimedCubinOpti
     if (!options.function.empty() && f.name != options.function) continue;
     FunctionMeasures kernel = *figures.find(f.name);
     if (options.threads != 0 && kernel.threads == 0) kernel.threads = options.threads;
+    if (options.loops != nullptr && kernel.threads == 0)
+      if (const auto seen = options.loops->threads.find(f.name); seen != options.loops->threads.end())
+        kernel.threads = seen->second;
     setWarps(kernel, figures.architecture);
     timing::TimedCode timed(f.text, number, f.branches);
     timing::TimeOptions how;
@@ -82,10 +135,13 @@ std::optional<TimedCubin> timeCubin(std::string_view bytes, const TimedCubinOpti
       how.roundsOf = timing::sameRounds(*options.rounds, timing::RoundsFrom::Given);
     else if (options.loops != nullptr)
       how.roundsOf = knownOrAssumedRounds(timed, *options.loops, lineOf, timing::kAssumedRounds);
-    timing::FunctionTime time = estimate(timed, machine, how);
+    std::vector<TimedBody> bodies;
+    timing::FunctionTime time = options.loops != nullptr && options.profile == nullptr && kernel.isKernel
+                                    ? timeBodies(timed, machine, how, *options.loops, f.name, lineOf, bodies)
+                                    : estimate(timed, machine, how);
     const uint32_t threads = kernel.threads != 0 ? kernel.threads : kThreadsWhenUnknown;
     result.functions.push_back({f.name, kernel.isKernel, kernel.registers, kernel.isKernel ? threads : 0,
-                                std::move(timed), std::move(time), f.lines});
+                                std::move(timed), std::move(time), f.lines, std::move(bodies)});
   }
   std::ranges::stable_sort(result.functions, {}, &TimedFunction::name);
   if (!result.functions.empty()) return result;

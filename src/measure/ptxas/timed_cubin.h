@@ -15,6 +15,13 @@
 
 namespace ptxopt::ptxas {
 
+// A body of a kernel with several, as if all launches ran it.
+struct TimedBody {
+  timing::PtxBody of;
+  timing::FunctionTime time;
+  std::vector<bool> isInBody;  // by block of the code
+};
+
 struct TimedFunction {
   std::string name;  // as mangled
   bool isKernel = false;
@@ -23,6 +30,8 @@ struct TimedFunction {
   timing::TimedCode code;
   timing::FunctionTime time;
   std::vector<LineRow> lines;  // of the PTX; none for a cubin without them
+  // In the order of PtxLoops::bodies; `time` weighs them by their shares. Empty: it has one, or it is not known which code is of which.
+  std::vector<TimedBody> bodies = {};
 
   // Of an instruction of `code`; 0: not known.
   uint32_t lineOf(uint32_t instruction) const;

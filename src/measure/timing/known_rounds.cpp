@@ -33,7 +33,8 @@ class KnownRounds {
     }
     std::vector<std::optional<Rounds>> rounds(loops.size());
     for (uint32_t l = 0; l < loops.size(); ++l) {
-      if (copies[l] == 0) continue;
+      if (madeOf[l] != kNoLoop && ptx_.rounds[madeOf[l]] == PtxLoops::kNever) rounds[l] = {0, RoundsFrom::Profiled};
+      if (copies[l] == 0 || rounds[l]) continue;
       uint32_t most = 0, more = 0;  // copies: the most, and the next more than here
       bool allKnown = true;
       for (uint32_t other = 0; other < loops.size(); ++other) {

@@ -11,23 +11,42 @@
 
 #include <functional>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "timing/regions.h"
 
 namespace ptxopt::timing {
 
+// Of a kernel with several, of which tests at its entry choose one for all threads of the launch.
+struct PtxBody {
+  std::string kernel;
+  uint32_t firstLine = 0, lastLine = 0;
+  double share = 0;     // of the time of the kernel's launches
+  bool isSeen = false;  // a profile says so; otherwise it is assumed
+};
+
 // Of all functions of a PTX text: ptxas puts code of one into another.
 struct PtxLoops {
   static constexpr uint32_t kNone = UINT32_MAX;  // no loop, or not known which
-  std::vector<double> rounds;                    // whenever control enters the loop; 0: not known
-  std::map<uint32_t, uint32_t> loopOfLine;       // the innermost one
+  static constexpr double kNever = -1;
+  std::vector<double>
+      rounds;  // whenever control enters the loop; 0: not known; kNever: no launch was seen to enter it
+  std::map<uint32_t, uint32_t> loopOfLine;  // the innermost one
   std::vector<bool> isSeen =
       {};  // by loop: the rounds are what launches were seen to make, in the mean; may be shorter
+  std::vector<PtxBody> bodies = {};  // of kernels that have several; that for all other launches comes last
+  std::map<uint32_t, uint32_t> bodyOfLine = {};  // of these kernels
+  std::map<std::string, uint32_t, std::less<>> threads =
+      {};  // by kernel: of a block, in the launches that took most time
 
   uint32_t loopOf(uint32_t line) const {
     const auto found = loopOfLine.find(line);
     return found == loopOfLine.end() ? kNone : found->second;
+  }
+  std::optional<uint32_t> bodyOf(uint32_t line) const {
+    const auto found = bodyOfLine.find(line);
+    return found == bodyOfLine.end() || found->second == kNone ? std::nullopt : std::optional(found->second);
   }
 };
 

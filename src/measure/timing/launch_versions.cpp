@@ -1,9 +1,14 @@
 #include "timing/launch_versions.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 namespace ptxopt::timing {
 namespace {
+
+constexpr std::size_t kMostOthers =
+    10;  // instructions that are shared, or of which lines say something else: one of so many
 
 std::vector<bool> reachedFrom(const TimedCode& code, uint32_t first) {
   std::vector<bool> isReached(code.flow.blocks().size());
@@ -39,10 +44,10 @@ CountOf LaunchVersions::only(std::size_t body) const {
       };
 }
 
-std::optional<LaunchVersions> launchVersionsOf(const TimedCode& code) {
+std::optional<LaunchVersions> launchVersionsOf(const TimedCode& code, uint32_t from) {
   const std::vector<sass::Block>& blocks = code.flow.blocks();
   if (blocks.empty()) return std::nullopt;
-  LaunchVersions found;
+  LaunchVersions found{.branch = from, .first = {}, .isInBody = {}};
   for (std::size_t steps = 0; blocks[found.branch].successors.size() == 1; ++steps) {
     if (steps == blocks.size()) return std::nullopt;
     found.branch = blocks[found.branch].successors.front();
@@ -61,6 +66,53 @@ std::optional<LaunchVersions> launchVersionsOf(const TimedCode& code) {
       hasWrites[way] = hasWrites[way] || (found.isInBody[way][b] && writes(code, b));
   }
   if (!hasWrites[0] || !hasWrites[1]) return std::nullopt;
+  return found;
+}
+
+CountOf LaunchBodies::weighed(const std::vector<double>& shares) const {
+  std::vector<std::optional<BlockCount>> counts(isInBody.empty() ? 0 : isInBody.front().size());
+  const auto note = [&](uint32_t block) {
+    double share = 0;
+    for (std::size_t k = 0; k < isInBody.size(); ++k)
+      if (isInBody[k][block]) share += shares[k];
+    counts[block] = BlockCount{block, share};
+  };
+  for (const LaunchVersions& test : tests) {
+    for (const uint32_t way : test.first) note(way);
+    counts[test.branch] = BlockCount{test.branch, counts[test.first[0]]->count + counts[test.first[1]]->count};
+  }
+  return [counts = std::move(counts)](uint32_t block) { return counts[block]; };
+}
+
+std::optional<LaunchBodies> launchBodiesOf(const TimedCode& code, std::size_t bodies,
+                                           const std::function<std::optional<uint32_t>(uint32_t)>& bodyOf) {
+  LaunchBodies found;
+  std::vector<uint32_t> left{0};  // where code begins that is of one body or of several
+  while (!left.empty()) {
+    const uint32_t from = left.back();
+    left.pop_back();
+    std::vector<bool> isReached = reachedFrom(code, from);
+    std::map<uint32_t, std::size_t> instructions;  // by body
+    std::size_t all = 0;
+    for (uint32_t b = 0; b < isReached.size(); ++b)
+      for (uint32_t i = code.flow.blocks()[b].first; isReached[b] && i < code.flow.blocks()[b].end; ++i)
+        if (const auto body = bodyOf(i)) {
+          ++instructions[*body];
+          ++all;
+        }
+    if (instructions.empty()) return std::nullopt;
+    const auto most = std::ranges::max_element(instructions, {}, [](const auto& body) { return body.second; });
+    if (most->second * kMostOthers > all * (kMostOthers - 1)) {
+      found.isInBody.push_back(std::move(isReached));
+      found.of.push_back(most->first);
+      continue;
+    }
+    auto test = launchVersionsOf(code, from);
+    if (!test) return std::nullopt;
+    left.insert(left.end(), test->first.begin(), test->first.end());
+    found.tests.push_back(std::move(*test));
+  }
+  if (found.of.size() != bodies || std::set(found.of.begin(), found.of.end()).size() != bodies) return std::nullopt;
   return found;
 }
 

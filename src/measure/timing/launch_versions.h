@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -23,6 +24,19 @@ struct LaunchVersions {
   CountOf only(std::size_t body) const;
 };
 
-std::optional<LaunchVersions> launchVersionsOf(const TimedCode& code);
+std::optional<LaunchVersions> launchVersionsOf(const TimedCode& code, uint32_t from = 0);
+
+// The bodies of such a kernel, of which one or more tests choose.
+struct LaunchBodies {
+  std::vector<LaunchVersions> tests;        // each on the way from the one before
+  std::vector<std::vector<bool>> isInBody;  // by body and block
+  std::vector<uint32_t> of;                 // of each: what `bodyOf` says
+  // For regionsOf(): so much of the launches' time is of each body.
+  CountOf weighed(const std::vector<double>& shares) const;
+};
+
+// Where each of these `bodies`, two or more, has machine code of its own. `bodyOf`: the body that an instruction is of; none: not known.
+std::optional<LaunchBodies> launchBodiesOf(const TimedCode& code, std::size_t bodies,
+                                           const std::function<std::optional<uint32_t>(uint32_t)>& bodyOf);
 
 }  // namespace ptxopt::timing

@@ -136,15 +136,44 @@ class RegionFinder {
     return ahead;
   }
 
-  // A way from which fewer loops can be come to than from another skips these.
-  std::vector<Node> withoutSkips(const std::vector<Node>& ways, const std::vector<uint64_t>& ahead) const {
+  // A way from which fewer loops can be come to than from another skips these; loops that are never entered do not count.
+  std::vector<Node> withoutSkips(const std::vector<Node>& ways, const std::vector<uint64_t>& ahead,
+                                 uint64_t never) const {
+    std::vector<Node> kept;
+    for (const Node way : ways) {
+      const uint64_t mine = ahead[place_[way]] & ~never;
+      const auto hasMore = [&](Node other) {
+        const uint64_t its = ahead[place_[other]] & ~never;
+        return its != mine && (its & mine) == mine;
+      };
+      if (std::ranges::none_of(ways, hasMore)) kept.push_back(way);
+    }
+    return kept;
+  }
+
+  // Of a walk: the bits that loopsAhead() has of loops alone that are never entered.
+  uint64_t neverEntered(const Numbered& order) const {
+    uint64_t never = 0, others = 0;
+    for (const Node n : order.postOrder) {
+      if (n < blocks_.size()) continue;
+      const auto l = n - static_cast<Node>(blocks_.size());
+      (roundsOf_(l, 1).all > 0 ? others : never) |= uint64_t{1} << l % 64;
+    }
+    return never & ~others;
+  }
+
+  // Of ways from which the same other loops can be come to: one to a loop that is never entered is not taken where another one leads to
+  // none.
+  std::vector<Node> withoutNever(const std::vector<Node>& ways, const std::vector<uint64_t>& ahead,
+                                 uint64_t never) const {
     std::vector<Node> kept;
     for (const Node way : ways) {
       const uint64_t mine = ahead[place_[way]];
-      const auto hasMore = [&](Node other) {
-        return ahead[place_[other]] != mine && (ahead[place_[other]] & mine) == mine;
+      const auto hasFewer = [&](Node other) {
+        const uint64_t its = ahead[place_[other]];
+        return its != mine && (its & ~never) == (mine & ~never) && (its & mine) == its;
       };
-      if (std::ranges::none_of(ways, hasMore)) kept.push_back(way);
+      if (std::ranges::none_of(ways, hasFewer)) kept.push_back(way);
     }
     return kept;
   }
@@ -184,11 +213,12 @@ class RegionFinder {
 
   // Of each way, with how often it is taken.
   std::vector<std::pair<Node, double>> taken(std::size_t place, const Numbered& order,
-                                             const std::vector<uint64_t>& ahead) const {
+                                             const std::vector<uint64_t>& ahead, uint64_t never) const {
     std::vector<Node> ways = order.successors[place];
     std::vector<double> parts = partsOf(order.postOrder[place], ways);
     if (parts.empty()) {
-      ways = withoutSkips(ways, ahead);
+      ways = withoutSkips(ways, ahead, never);
+      ways = withoutNever(ways, ahead, never);
       takeGuarded(ways, order);
       parts.assign(ways.size(), 1 / static_cast<double>(std::max<std::size_t>(1, ways.size())));
     }
@@ -200,12 +230,13 @@ class RegionFinder {
   void add(uint32_t loop, Node first, double rounds) {
     const Numbered order = walk(first, loop);
     const std::vector<uint64_t> ahead = loopsAhead(order);
+    const uint64_t never = neverEntered(order);
     frequency_[first] = 1;
     for (std::size_t i = order.postOrder.size(); i-- != 0;) {
       const double frequency = frequency_[order.postOrder[i]];
       // Where control does not go forward (irreducible code), what goes back is lost. Where ways meet that some threads take
       // each, control comes once.
-      for (const auto& [to, part] : taken(i, order, ahead))
+      for (const auto& [to, part] : taken(i, order, ahead, never))
         if (place_[to] < i) frequency_[to] = std::min(1.0, frequency_[to] + frequency * part);
     }
     Region region{loop, {}, rounds};

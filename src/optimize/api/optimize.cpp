@@ -131,7 +131,12 @@ Result optimize(std::string_view text, const Options& options) {
     result.remarks.push_back({"facts-of-others", options.factsName,
                               fmt::format("no kernel of {} matches '{}'", options.fileName, pattern)});
   profile::Match match;
-  if (const std::string error = profile::read(options.profile, options.profileName, module, &match); !error.empty())
+  const auto usesProfile = [&](const Function& f) {
+    const auto its = options.inFunction.find(std::string(module.text(f.name)));
+    return its == options.inFunction.end() || its->second.usesProfile;
+  };
+  if (const std::string error = profile::read(options.profile, options.profileName, module, &match, usesProfile);
+      !error.empty())
     return fail(Status::Usage, error + "\n");
   if (!options.profile.empty())
     result.remarks.push_back({"profile", options.fileName, profileRemark(match, options.profileName)});

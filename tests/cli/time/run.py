@@ -61,7 +61,7 @@ COPY = """ld.global.v4.f32 {%f10, %f11, %f12, %f13}, [%rd2];
 
 
 class Time(command_tests.CommandTests):
-    PARTS = ("bottlenecks", "known_rounds", "rounds_and_profile", "lines_and_cubins", "wrong_input")
+    PARTS = ("bottlenecks", "known_rounds", "rounds_and_profile", "bodies", "lines_and_cubins", "wrong_input")
 
     def __init__(self, folder, tool):
         super().__init__("time", tool, folder)
@@ -176,6 +176,63 @@ D:"""))
         self.check(code == 0, "run --profile", err)
         rounds = [r["rounds"] for r in self.json(skipped, "--profile", "s.json")["functions"][0]["regions"] if r["loop"]]
         self.check(rounds == [100, 0], "100 rounds of the one, none of the other:", rounds)
+
+    def bodies(self):
+        # Launches with n == 100 run the second body; its label says which loop it is a copy of.
+        special = loop(CHAIN[:CHAIN.index("\n")]).split("  mov.u32 %r1, %tid.x;")[1]
+        special = "  mov.u32 %r1, %tid.x;" + special.replace("L:", "made_L9_of_L:").replace("bra L;", "bra made_L9_of_L;")
+        test = "ld.param.u32 %r5, [k_n];\n  xor.b32 %r6, %r5, 100;\n  setp.eq.s32 %p5, %r6, 0;\n  @%p5 bra.uni made_L8;\n  "
+        entry = "  ld.param.u64 %rd1, [k_p];\n  cvta.to.global.u64 %rd2, %rd1;\n"
+        text = loop(CHAIN).replace(entry, "  " + test + entry).replace("  ret;\n}\n", "  ret;\nmade_L8:\n" + entry + special)
+        kernel = self.write("bodies.ptx", text)
+
+        def launches(n, time):
+            return {"launches": 1, "time": time, "block": [64, 1, 1], "grid": [{"value": 1}] * 3, "written": [0], "overlapping": [],
+                    "parts": [{"parameter": 0, "offset": 0, "bytes": 8, "align": 256}, {"parameter": 1, "offset": 0, "bytes": 4, "value": n}]}
+
+        profile = {"format": "ptxopt-profile", "version": 1, "unit": "instructions", "kernels": [
+            {"kernel": "k", "digest": "0", "parameters": [8, 4], "launches": 2, "time": 100, "classes": [launches(100, 75), launches(60, 25)],
+             "loops": [{"label": "L", "index": 0, "entries": 10, "iterations": 900}]}]}
+        self.write("launches.json", json.dumps(profile))
+        for options, shares, said, rounds in (((), [.5, .5], "assumed", 8), (("--profile", "launches.json"), [.75, .25], "profiled", 90)):
+            f = self.json(kernel, *options)["functions"][0]
+            bodies = f.get("bodies", [])
+            self.check([b["share"] for b in bodies] == shares and all(b["share-from"] == said for b in bodies), options, "shares:", bodies)
+            if len(bodies) != 2:
+                continue
+            self.check(bodies[0]["first-line"] > bodies[1]["last-line"], "the body for all others comes last", bodies)
+            for level in ("l1", "l2", "dram"):
+                one, other = (b["cycles"][level] for b in bodies)
+                self.check(one < other, "a body with less to do costs less", bodies)
+                self.check(abs(shares[0] * one + shares[1] * other - f["cycles"][level]) < .1, "all launches are weighed", f["cycles"], bodies)
+            found = [(r["rounds"], r["rounds-from"]) for r in f["regions"] if r["loop"]]
+            self.check(found == [(rounds * shares[1], said), (rounds * shares[0], said)], options, "rounds of both loops:", found)
+        code, out, _ = self.said("time", kernel, "--profile", "launches.json")
+        self.check(code == 0 and " 75%  profiled " in out and " 25%  profiled " in out and "all launches" in out, out)
+        # A label that says nothing is tied to no loop.
+        self.write("renamed.ptx", text.replace("made_L9_of_L", "M"))
+        found = [r["rounds-from"] for r in self.json("renamed.ptx", "--profile", "launches.json")["functions"][0]["regions"] if r["loop"]]
+        self.check(found == ["profiled", "assumed"], "a loop that is not tied:", found)
+
+        # Two versions of a loop: with fewer accesses where arrays are apart. One that was never entered is not come to.
+        load = "ld.volatile.global.f32 %f2, [%rd2];\nfma.rn.f32 %f1, %f1, %f2, %f1;\n"
+        fast = f"""setp.gt.u32 %p6, %r2, 4;
+  @!%p6 bra L;
+made_L9_of_L:
+  .pragma "nounroll";
+  {load}
+  add.s32 %r2, %r2, -1;
+  setp.ne.s32 %p7, %r2, 0;
+  @%p7 bra made_L9_of_L;
+  bra.uni D;"""
+        versions = self.write("versions.ptx", loop(load + "ld.volatile.global.f32 %f3, [%rd2+4];\n", before=fast, after="D:"))
+        for overlapping, entries, expected in (([], 10, [90, 0]), ([[0, 1]], 10, [45, 45]), ([[0, 1]], 0, [0, 0])):
+            kernel = profile["kernels"][0]
+            kernel["classes"] = [{**launches(100, 75), "overlapping": overlapping}]
+            kernel["loops"] = [{"label": "L", "index": 0, "entries": entries, "iterations": 90 * entries}]
+            self.write("versions.json", json.dumps(profile))
+            found = [r["rounds"] for r in self.json(versions, "--profile", "versions.json")["functions"][0]["regions"] if r["loop"]]
+            self.check(found == expected, overlapping, entries, "versions:", found)
 
     def lines_and_cubins(self):
         kernel = self.write("lines.ptx", loop("ld.global.f32 %f3, [%rd2+16];\nadd.f32 %f1, %f1, %f3;\nadd.s64 %rd2, %rd2, 64;"))

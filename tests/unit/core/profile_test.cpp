@@ -297,5 +297,32 @@ TEST_CASE("a kernel with another digest has its classes, and loops whose labels 
   CHECK(chosen.module->profiles[0].launches == 3);
 }
 
+TEST_CASE("copies of a loop say by their labels which loop of the profile they are") {
+  const std::string text = moduleText("k", kLoop);
+  for (const char* const label : {"made_L3_of_$L__BB0_1", "made__L12_of_made_L3_of_$L__BB0_1"}) {
+    testing::Parsed copied(replaced(text, "$L__BB0_1", label));
+    CHECK(readInto(*copied.module, profileOf(text, "other")).empty());
+    REQUIRE(copied.module->profiles[0].loops.size() == 1);
+    CHECK(copied.module->profiles[0].loops[0].iterations == 301);
+  }
+  for (const char* const label : {"made_L3", "made_L3_of_$L__BB0_10", "made_of_$L__BB0_1", "L3_of_$L__BB0_1"}) {
+    testing::Parsed others(replaced(text, "$L__BB0_1", label));
+    CHECK(readInto(*others.module, profileOf(text, "other")).empty());
+    CHECK(others.module->profiles[0].loops.empty());
+  }
+}
+
+TEST_CASE("a function that does not use the profile gets nothing of it") {
+  const std::string text = moduleText("k", kLoop);
+  testing::Parsed parsed(text);
+  profile::Match match;
+  CHECK(profile::read(profile::write(profileOf(text)), "p.json", *parsed.module, &match, [](const Function&) {
+          return false;
+        }).empty());
+  CHECK(match.kernels == 1);  // that the profile has
+  CHECK(!parsed.module->profiles[0].isSeen());
+  CHECK(parsed.module->facts.empty());
+}
+
 }  // namespace
 }  // namespace ptxopt

@@ -218,6 +218,60 @@ TEST_CASE("compare: a body for launches of a profile has to be better, and the o
         ptxas::wholeNumber(std::cbrt(800.0 * 1800 * 2800)));
 }
 
+TEST_CASE("compareProfiled: launches beside the profile lose two percent at most, whatever others gain") {
+  const auto timed = [](double cycles, double alone) {
+    return ptxas::ModelledTime{
+        "m", {cycles, cycles, cycles}, {.written = 4, .instructions = 100}, {}, {alone, alone, alone}};
+  };
+  ptxas::FunctionMeasures without = kernel(0, 32, 100), with = kernel(0, 32, 220);
+  without.time = timed(1000, 4000);
+  with.time = timed(900, 3000);
+  const auto by = [&](const ptxas::ModelledTime& special, const ptxas::ModelledTime& general) {
+    with.time->versions = {general, special};
+    return compareProfiled(without, with, ptxas::GuardRule::Time);
+  };
+  CHECK(by(timed(700, 3000), timed(1010, 4040)).sign < 0);
+  const ptxas::Comparison few = by(timed(700, 3000), timed(960, 4100));
+  CHECK(few.sign > 0);
+  CHECK(few.text() == "L1 4000 -> 4100 with few warps, in launches beside the profile");
+  CHECK(compare(without, with, ptxas::GuardRule::Time).sign < 0);  // the whole of the body gains more with many
+  // Of a kernel with one body all launches are beside it.
+  with.time = timed(900, 4200);
+  CHECK(compareProfiled(without, with, ptxas::GuardRule::Time).text() ==
+        "L1 4000 -> 4200 with few warps, in launches beside the profile");
+  with.time = timed(900, 4040);
+  CHECK(compareProfiled(without, with, ptxas::GuardRule::Time).sign < 0);
+}
+
+TEST_CASE("compareProfiled: by the iterations of the profile as well as by what is assumed") {
+  const auto timed = [](double cycles) {
+    return ptxas::ModelledTime{
+        "m", {cycles, cycles, cycles}, {.written = 4, .instructions = 100}, {}, {cycles, cycles, cycles}};
+  };
+  const auto by = [&](double assumed, double profiled, double computed = 64) {
+    ptxas::FunctionMeasures without = kernel(0, 32, 100), with = kernel(0, 32, 100);
+    without.time = timed(1000);
+    with.time = timed(assumed);
+    const ptxas::ModelledTime::Cycles before{5000, 5000, 5000}, after{profiled, profiled, profiled};
+    return compareProfiled(without, with, ptxas::GuardRule::Time,
+                           ptxas::ProfiledTimes{{before, before, 64, 4}, {after, after, computed, 4}});
+  };
+  CHECK(by(900, 4000).sign < 0);
+  CHECK(by(900, 5000).sign < 0);
+  CHECK(by(900, 5100).text() == "L1 5000 -> 5100, by the profile's iterations");
+  CHECK(by(900, 5100).sign > 0);
+  // Worse by what is assumed, by no more than a launch beside the profile may lose.
+  CHECK(by(1015, 4000).sign < 0);
+  CHECK(by(1015, 4000).text() == "L1 5000 -> 4000, by the profile's iterations");
+  CHECK(by(1000, 4000).sign < 0);
+  CHECK(by(1025, 4000).sign > 0);
+  CHECK(by(1015, 5000).sign > 0);
+  CHECK(by(1025, 5100).sign > 0);
+  // Loops that were taken for others: the rule decides alone.
+  CHECK(by(900, 5100, 640).sign < 0);
+  CHECK(by(1015, 4000, 6).sign > 0);
+}
+
 TEST_CASE("compare: by modelled time, loops first, then the whole, then warps") {
   const auto timed = [](ptxas::ModelledTime::Cycles whole, const std::vector<ptxas::ModelledTime::Cycles>& inner,
                         uint32_t warps = 32) {

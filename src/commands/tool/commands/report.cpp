@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "iterations/ptx_loops.h"
 #include "ptxas/timed_cubin.h"
 #include "ptxopt/ptxopt.h"
 #include "report/source_files.h"
-#include "report/trip_counts.h"
 #include "support/log.h"
 #include "target/occupancy.h"
 #include "text/parse.h"
@@ -90,7 +90,7 @@ bool ask(const ReportLine& line, const Module& module, report::ReportOptions& op
   options.ptxas = std::move(assembly.measures);
   options.ptxasVersion = ptxas::versionOfPtxas(ptxas);
   if (!assembly.output) return true;
-  const timing::PtxLoops loops = report::loopsOf(module, options.architecture);
+  const timing::PtxLoops loops = iterations::loopsOf(module);
   ptxas::TimedCubinOptions how;
   how.loops = &loops;
   std::string none;  // an architecture that the model does not know: the page is the same without

@@ -4,12 +4,12 @@
 #include <CLI/CLI.hpp>
 
 #include "diff/measure.h"
+#include "iterations/ptx_loops.h"
 #include "profile/profile.h"
 #include "ptxas/assemble.h"
 #include "ptxas/cubin.h"
 #include "ptxas/timed_cubin.h"
 #include "report/sources.h"
-#include "report/trip_counts.h"
 #include "text/parse.h"
 #include "tool/commands/subcommands.h"
 #include "tool/commands/time_report.h"
@@ -199,7 +199,7 @@ int timeCommand(int argc, char** argv) {
     if (!std::holds_alternative<text::ParseError>(parsed)) {
       profile::read(profile.ofLaunches, line.profile, *std::get<0>(parsed));
       report.sources = sourcesOf(*std::get<0>(parsed));
-      loops = report::loopsOf(*std::get<0>(parsed), report.architecture);
+      loops = iterations::loopsOf(*std::get<0>(parsed));
     }
   }
   if (!addFunctions(line, cubin, loops, profile, report, error))

@@ -32,6 +32,24 @@ Json lineJson(const TimeReport& report, uint32_t line) {
   return json;
 }
 
+void addCycles(Json& to, const FunctionTime& time) {
+  to["cycles"] = Json::object();
+  to["cycles-alone"] = Json::object();
+  for (std::size_t s = 0; s < kScenarios; ++s) {
+    to["cycles"][kScenarioKeys[s]] = rounded(time.whole.scenarios[s].cycles);
+    to["cycles-alone"][kScenarioKeys[s]] = rounded(time.whole.alone[s].cycles);
+  }
+}
+
+Json bodyJson(const ptxas::TimedBody& body) {
+  Json json{{"first-line", body.of.firstLine},
+            {"last-line", body.of.lastLine},
+            {"share", body.of.share},
+            {"share-from", nameOf(body.of.isSeen ? RoundsFrom::Profiled : RoundsFrom::Assumed)}};
+  addCycles(json, body.time);
+  return json;
+}
+
 Json codeJson(const TimeReport& report, const ptxas::TimedFunction& f, const RegionTime& r) {
   Json code = Json::array();
   std::array<Trace, kScenarios> traces;
@@ -109,12 +127,9 @@ std::string timeJson(const TimeReport& report, bool code) {
                   {"registers", f.registers},
                   {"threads", f.threads},
                   {"warps", f.time.warps}};
-    function["cycles"] = Json::object();
-    function["cycles-alone"] = Json::object();
-    for (std::size_t s = 0; s < kScenarios; ++s) {
-      function["cycles"][kScenarioKeys[s]] = rounded(f.time.whole.scenarios[s].cycles);
-      function["cycles-alone"][kScenarioKeys[s]] = rounded(f.time.whole.alone[s].cycles);
-    }
+    addCycles(function, f.time);
+    if (!f.bodies.empty()) function["bodies"] = Json::array();
+    for (const ptxas::TimedBody& body : f.bodies) function["bodies"].push_back(bodyJson(body));
     function["regions"] = Json::array();
     for (const RegionTime& r : f.time.regions) function["regions"].push_back(regionJson(report, f, r, code));
     json["functions"].push_back(std::move(function));

@@ -78,14 +78,25 @@ class FunctionText {
       table.addRow(std::move(row));
     }
     table.addRule();
-    addSum(table, "the whole, all rounds", f_.time.whole.scenarios);
+    for (const ptxas::TimedBody& body : f_.bodies) {
+      const bool isForOthers = &body == &f_.bodies.back();
+      addSum(table,
+             fmt::format("body {}lines {}-{}", isForOthers ? "for all others, " : "", body.of.firstLine,
+                         body.of.lastLine),
+             body.time.whole.scenarios, fmt::format("{:.3g}%", 100 * body.of.share),
+             nameOf(body.of.isSeen ? RoundsFrom::Profiled : RoundsFrom::Assumed));
+    }
+    addSum(table, f_.bodies.empty() ? "the whole, all rounds" : "all launches", f_.time.whole.scenarios);
     addSum(table, f_.time.warpsAlone == kParts ? "with one warp per scheduler" : "with one block",
            f_.time.whole.alone);
     out_ += table.text({.colours = options_.colours, .width = options_.width, .indent = "  "});
   }
 
-  static void addSum(Table& table, std::string name, const std::array<ScenarioTime, kScenarios>& times) {
-    std::vector<Table::Cell> sum{std::move(name), "", "", ""};
+  static void addSum(Table& table, std::string name, const std::array<ScenarioTime, kScenarios>& times,
+                     std::string share = {}, std::string_view from = {}) {
+    std::vector<Table::Cell> sum{std::move(name), std::move(share)};
+    sum.emplace_back(std::string(from), Style::Faint);
+    sum.emplace_back("");
     for (std::size_t s = 0; s < kScenarios; ++s) {
       sum.emplace_back(fmt::format("{:.0f}", times[s].cycles), Style::Strong);
       sum.emplace_back(nameOf(times[s].bottleneck, static_cast<Scenario>(s)), Style::Faint);

@@ -95,7 +95,7 @@ class LoopReducer {
     constexpr uint32_t kLeastIterations = 2;
     const TripCount& trip = evolution_.tripCount(l);
     const bool isConstant = trip.exact.valid() && e_.isConstant(trip.exact);
-    return !isConstant && isSaidToGoRoundLess(context_.module, f_, cfg_, loops_[l].header, kLeastIterations);
+    return !isConstant && isSaidToIterateLess(context_.module, f_, cfg_, loops_[l].header, kLeastIterations);
   }
 
   // Divisions of 64 bits become calls of a routine, around which ptxas keeps and moves registers as it likes: what

@@ -88,7 +88,7 @@ class LicmSlowOps : IntervalPass {
 
   std::string_view whyNotOutOf(InstrId id, LoopId l, BlockId site) {
     if (loops_[l].irreducible) return "no-preheader";
-    if (isSaidToGoRoundLess(module_, f_, cfg_, loops_[l].header, kLeastSaidRounds)) return "few-rounds";
+    if (isSaidToIterateLess(module_, f_, cfg_, loops_[l].header, kLeastSaidRounds)) return "few-rounds";
     for (const BlockId latch : loops_.latches(cfg_, l))
       if (!dominators_.dominates(site, latch)) return "not-every-round";
     InstrId place;

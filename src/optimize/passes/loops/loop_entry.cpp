@@ -20,25 +20,40 @@ bool isFallenInto(const Module& module, const Function& f, const Cfg& cfg, const
          });
 }
 
-uint32_t saidRounds(const Module& module, const Function& f, const Cfg& cfg, BlockId header) {
+namespace {
+
+uint32_t saidIterations(const KernelFacts& facts, const Function& f, LabelId label) {
+  const uint32_t own = facts.roundsOf(label);
+  const Label& made = f.labels[label.value];
+  if (own != 0 || !made.copyOf.valid() || made.copyFrom != f.index) return own;
+  for (const LoopFact& l : facts.loops)
+    if (f.labels[l.header.value].name == made.copyOf) return l.rounds;
+  return 0;
+}
+
+}  // namespace
+
+uint32_t saidIterations(const Module& module, const Function& f, const Cfg& cfg, BlockId header) {
   const KernelFacts* const facts = module.factsOf(f);
   if (facts == nullptr) return 0;
   uint32_t most = 0;
   for (InstrId id = cfg[header].first; f[id].kind == InstrKind::Label; id = f[id].next) {
-    most = std::max(most, facts->roundsOf(LabelId(f[id].payload)));
+    most = std::max(most, saidIterations(*facts, f, LabelId(f[id].payload)));
     if (id == cfg[header].last) break;
   }
   return most;
 }
 
-bool isSaidToGoRoundLess(const Module& module, const Function& f, const Cfg& cfg, BlockId header, uint32_t than) {
-  const uint32_t rounds = saidRounds(module, f, cfg, header);
-  return rounds != 0 && rounds < than;
+bool isSaidToIterateLess(const Module& module, const Function& f, const Cfg& cfg, BlockId header, uint32_t than) {
+  const uint32_t said = saidIterations(module, f, cfg, header);
+  return said != 0 && said < than;
 }
 
-bool goesRoundSeldom(const Module& module, const Function& f, const Cfg& cfg, BlockId header) {
+std::string_view whyIteratesSeldom(const Module& module, const Function& f, const Cfg& cfg, BlockId header) {
   const KernelFacts* const facts = module.factsOf(f);
-  return facts != nullptr && facts->saysOfRounds() && saidRounds(module, f, cfg, header) < kManyRounds;
+  if (facts == nullptr || !facts->saysOfRounds()) return {};
+  const uint32_t said = saidIterations(module, f, cfg, header);
+  return said == 0 ? "no-hint" : said < kManyRounds ? "few-rounds" : "";
 }
 
 }  // namespace ptxopt

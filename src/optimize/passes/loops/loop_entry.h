@@ -1,6 +1,8 @@
 // Code that is executed whenever a loop is entered, and only then: where it can be put before the loop, and whether it pays.
 #pragma once
 
+#include <string_view>
+
 #include "analysis/dataflow/loops.h"
 #include "ir/module.h"
 
@@ -10,14 +12,16 @@ namespace ptxopt {
 // that label is executed whenever the loop is entered.
 bool isFallenInto(const Module& module, const Function& f, const Cfg& cfg, const Loops& loops, LoopId l);
 
-// How often the user, or a profile, says that the loop iterates whenever control enters it; 0: nothing is said.
-uint32_t saidRounds(const Module& module, const Function& f, const Cfg& cfg, BlockId header);
+// How often the user, or a profile, says that the loop iterates whenever control enters it; 0: nothing is said. Of a loop that a pass
+// copied it says what it says of the original.
+uint32_t saidIterations(const Module& module, const Function& f, const Cfg& cfg, BlockId header);
 
-// Whether it is said to go round less than so often. What stands before it pays so much less.
-bool isSaidToGoRoundLess(const Module& module, const Function& f, const Cfg& cfg, BlockId header, uint32_t than);
+// Whether it is said to iterate less than so often. What stands before it pays so much less.
+bool isSaidToIterateLess(const Module& module, const Function& f, const Cfg& cfg, BlockId header, uint32_t than);
 
-// Whether the user says of the loop, or of all in the kernel, that it goes round less often than pays for code before it, or
-// says it of other loops alone.
-bool goesRoundSeldom(const Module& module, const Function& f, const Cfg& cfg, BlockId header);
+// Why code before the loop does not pay that runs where many iterations are hinted at: "few-rounds", a hint says so; "no-hint", hints
+// are of other loops alone, and this one is as in a kernel without any. Empty: it may, or there are no hints and the pass was
+// asked for.
+std::string_view whyIteratesSeldom(const Module& module, const Function& f, const Cfg& cfg, BlockId header);
 
 }  // namespace ptxopt

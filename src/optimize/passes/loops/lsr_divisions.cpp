@@ -21,7 +21,7 @@
 // Cost:       linear in the loops that have divisions.
 // Declines:   too-large; loops: no-division, counter, test (counter_digits.h); irreducible, latches, layout, no-preheader,
 //             scope, effects, size (loop_text.h); nested (a loop around or inside is changed), made (the loop was kept for the
-//             other numbers), few-rounds (the user says so), not-available (a number cannot be had before the loop), register-pressure.
+//             other numbers), few-rounds (a hint says so), no-hint (hints are of other loops), not-available (a number cannot be had before the loop), register-pressure.
 #include <algorithm>
 #include <vector>
 
@@ -95,7 +95,7 @@ class DivisionStrengthReduction : FunctionPass {
   std::string_view whyNot(LoopId l, const CounterDigits& c) {
     if (const std::string_view why = text_.whyNot(l); !why.empty()) return why;
     if (isMade(l)) return "made";
-    if (goesRoundSeldom(module_, f_, cfg_, loops_[l].header)) return "few-rounds";
+    if (const auto why = whyIteratesSeldom(module_, f_, cfg_, loops_[l].header); !why.empty()) return why;
     const ExpansionPlace place = placeOf(l);
     const Expr counter = expressions_[c.counter];
     for (const ExprId e : {counter.start(), counter.step(), c.test.limit})

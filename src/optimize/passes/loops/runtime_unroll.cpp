@@ -20,7 +20,7 @@
 // Declines:   too-large; loops: irreducible, blocks (more than one), no-preheader (control does not fall into it alone),
 //             nounroll (a pragma of the loop, the function or the module asks for that), scope (braces, declarations, other pragmas, a name that means something
 //             else before the loop), effects (calls, barriers, and whatever is ordered, volatile, asynchronous, atomic or
-//             convergent), counter (no such counter and test of 32 or 64 bits), constant-step, few-rounds (the user says so), no-loads, size, register-pressure.
+//             convergent), counter (no such counter and test of 32 or 64 bits), constant-step, few-rounds (a hint says so), no-hint (hints are of other loops), no-loads, size, register-pressure.
 #include <optional>
 #include <unordered_map>
 
@@ -87,7 +87,7 @@ class RuntimeUnroll : FunctionPass {
     if (loops_.blocks(l).size() != 1) return "blocks";
     const BlockId header = loops_[l].header;
     const Block& block = cfg_[header];
-    if (goesRoundSeldom(module_, f_, cfg_, header)) return "few-rounds";
+    if (const auto why = whyIteratesSeldom(module_, f_, cfg_, header); !why.empty()) return why;
     if (!isFallenInto(module_, f_, cfg_, loops_, l) || !f_[block.last].next.valid()) return "no-preheader";
     std::size_t instructions = 0, loads = 0;
     int units = 0;

@@ -21,7 +21,7 @@
 //             pragmas but nounroll, a name that means something else before the loop), effects (barriers, calls, atomics,
 //             ordered, volatile and asynchronous accesses, other reads of memory), accesses (too many), counter (no test
 //             of a counter that tells before the loop how far it goes), nothing-redundant (or not to be told apart), few-rounds,
-//             too-many-checks (knob runtime-memory-check-threshold), check (it cannot be computed before the loop),
+//             no-hint (hints are of other loops), too-many-checks (knob runtime-memory-check-threshold), check (it cannot be computed before the loop),
 //             register-pressure.
 #include <algorithm>
 #include <memory>
@@ -92,7 +92,8 @@ class VersionLoops : IntervalPass {
     std::string_view why;
     auto bound = RoundBound::find(evolution_, l, why);
     if (!bound) return why;
-    if (goesRoundSeldom(module_, f_, cfg_, loops_[l].header)) return "few-rounds";
+    why = whyIteratesSeldom(module_, f_, cfg_, loops_[l].header);
+    if (!why.empty()) return why;
     if (const auto most = evolution_.tripCount(l).most; most && *most < kLeastRounds - 1) return "few-rounds";
     auto v = std::make_unique<Version>(std::move(*bound), RunTimeChecks(evolution_.expressions()));
     v->accesses = std::make_unique<LoopAccesses>(f_, context_, l, v->bound);

@@ -1,0 +1,94 @@
+#include "guard/profile_times.h"
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <variant>
+
+#include "iterations/ptx_loops.h"
+#include "profile/profile.h"
+#include "ptxas/timed_cubin.h"
+#include "text/parse.h"
+#include "timing/kernel_time.h"
+
+namespace ptxopt::guard {
+namespace {
+
+using Json = nlohmann::json;
+using Times = std::map<std::string, ptxas::ProfiledTime>;
+
+constexpr std::string_view kFormat = "times by a profile, 1";
+
+std::string written(const Times& times) {
+  Json json = Json::object();
+  for (const auto& [kernel, time] : times)
+    json[kernel] = {
+        {"whole", time.whole}, {"alone", time.alone}, {"computed", time.computed}, {"written", time.written}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::optional<Times> readTimes(const std::string& text) {
+  try {
+    Times times;
+    for (const auto& [kernel, its] : Json::parse(text).items())
+      times[kernel] = {its.at("whole"), its.at("alone"), its.at("computed"), its.at("written")};
+    return times;
+  } catch (const Json::exception&) {
+    return std::nullopt;  // a broken entry is written anew
+  }
+}
+
+bool isTold(const timing::FunctionTime& time) {
+  return std::ranges::all_of(time.regions, [](const timing::RegionTime& r) {
+    return r.region.loop == timing::Region::kNone || r.region.rounds == 0 ||
+           r.region.from != timing::RoundsFrom::Assumed;
+  });
+}
+
+Times timesOf(std::string_view cubin, const timing::PtxLoops& loops) {
+  ptxas::TimedCubinOptions how;
+  how.loops = &loops;
+  std::string none;
+  const auto timed = ptxas::timeCubin(cubin, how, none);
+  Times times;
+  if (!timed) return times;
+  for (const ptxas::TimedFunction& f : timed->functions) {
+    if (!f.isKernel || !isTold(f.time)) continue;
+    ptxas::ProfiledTime& its = times[f.name];
+    for (std::size_t s = 0; s < timing::kScenarios; ++s) {
+      its.whole[s] = f.time.whole.scenarios[s].cycles;
+      its.alone[s] = f.time.whole.alone[s].cycles;
+    }
+    its.computed = f.time.whole.work.computed;
+    its.written = f.time.whole.work.written;
+  }
+  return times;
+}
+
+}  // namespace
+
+Times profiledTimes(std::string_view text, std::string_view profile, std::string_view architecture,
+                    const ptxas::PtxasSettings& settings) {
+  ptxas::PtxasSettings withLines = settings;
+  for (std::string& argument : ptxas::argumentsForLines(false)) withLines.arguments.push_back(std::move(argument));
+  withLines.cache = nullptr;
+  withLines.keepsOutput = true;
+  std::string key;
+  if (settings.cache != nullptr) {
+    key = ptxas::callOf(architecture, withLines);
+    for (const std::string_view part : {kFormat, profile, text}) key += ptxas::Cache::key(part);
+    key = ptxas::Cache::key(key);
+    const auto kept = settings.cache->find(key);
+    if (auto times = kept ? readTimes(*kept) : std::nullopt) return *std::move(times);
+  }
+  auto parsed = text::parse(text);
+  auto* const module = std::get_if<std::unique_ptr<Module>>(&parsed);
+  if (module == nullptr || (*module)->isDebug || !profile::read(profile, {}, **module).empty()) return {};
+  const ptxas::Assembly assembly = ptxas::assemble(text, architecture, withLines);
+  if (!assembly || !assembly.output) return {};
+  Times times = timesOf(assembly.output->cubin, iterations::loopsOf(**module));
+  if (settings.cache != nullptr) settings.cache->put(key, written(times));
+  return times;
+}
+
+}  // namespace ptxopt::guard
