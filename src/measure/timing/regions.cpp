@@ -165,20 +165,24 @@ class RegionFinder {
   // Of a walk, by place in postorder: whether a way from there comes to no loop that is never entered.
   std::vector<bool> avoidsNever(const Numbered& order, uint32_t loop) const {
     std::vector<bool> avoids(order.postOrder.size());
+    // From the region, from the thread, or to the next iteration; a guarded exit has a way on as well.
+    const auto mayEnd = [&](uint32_t block) {
+      return code_.instructions[blocks_[block].end - 1].flow() == sass::Flow::Exit ||
+             std::ranges::any_of(blocks_[block].successors, [&](uint32_t way) {
+               const Node to = loop != kNone && way == loops_[loop].header ? kNone : nodeOf(way, loop);
+               return to == kNone || place_[to] == kUnseen;
+             });
+    };
     for (std::size_t i = 0; i < avoids.size(); ++i) {
       const Node n = order.postOrder[i];
-      const auto mayAvoid = [&](uint32_t block) {
-        const auto& ways = blocks_[block].successors;
-        return ways.empty() || std::ranges::any_of(ways, [&](uint32_t way) {
-                 const Node to = loop != kNone && way == loops_[loop].header ? kNone : nodeOf(way, loop);
-                 if (to == kNone || place_[to] == kUnseen) return true;  // the end of the region, or of the thread
-                 return to != n && (place_[to] >= i || avoids[place_[to]]);
-               });
-      };
-      if (n < blocks_.size())
-        avoids[i] = mayAvoid(n);
-      else if (const auto l = static_cast<uint32_t>(n - blocks_.size()); roundsOf_(l, 1).all > 0)
-        avoids[i] = std::ranges::any_of(loops_[l].blocks, mayAvoid);
+      const bool isLoop = n >= blocks_.size();
+      const auto l = static_cast<uint32_t>(isLoop ? n - blocks_.size() : 0);
+      if (isLoop && roundsOf_(l, 1).all <= 0) continue;
+      // Of a loop without a way out, where it goes on is not known: a call may end the thread.
+      avoids[i] = order.successors[i].empty() ||
+                  std::ranges::any_of(order.successors[i],
+                                      [&](Node to) { return place_[to] >= i || avoids[place_[to]]; }) ||
+                  (isLoop ? std::ranges::any_of(loops_[l].blocks, mayEnd) : mayEnd(n));
     }
     return avoids;
   }

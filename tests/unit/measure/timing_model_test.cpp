@@ -125,6 +125,21 @@ TEST_CASE("timing: a way that leads to a loop that is never entered is not taken
     CHECK(at(7) == (isEntered ? 0 : 0.5));
     CHECK(at(8) == 1);
   }
+  for (const bool hasExit : {true, false}) {  // a loop that is entered, which ends the thread
+    Code ends;
+    ends.branch(3, kP0);
+    ends.others(1);
+    ends.branch(6, kAlways);
+    ends.others(1);  // 3: the loop
+    if (hasExit)
+      ends.exit(kP0);
+    else
+      ends.others(1);
+    ends.branch(3, kAlways);
+    ends.others(1);  // 6
+    ends.exit();
+    CHECK(regionsOf(ends.timed(), sameRounds(8)).at(1).rounds == 8);
+  }
 }
 
 TEST_CASE("timing: counts of a run say how often a way is taken") {
