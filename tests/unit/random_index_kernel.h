@@ -12,10 +12,11 @@
 namespace ptxopt::testing {
 
 // A kernel of what nvcc makes of index arithmetic, and of what it never makes. It loads by its parameter p and, if asked,
-// stores by q.
+// stores by q: as many bytes at once as is said, a power of two up to 4.
 class RandomKernel {
  public:
-  explicit RandomKernel(uint64_t seed, bool stores = false) : random_(seed), stores_(stores) {
+  explicit RandomKernel(uint64_t seed, bool stores = false, unsigned read = 4, unsigned written = 4)
+      : random_(seed), stores_(stores), read_(read), written_(written) {
     text_ = kHeader +
             ".visible .entry k(.param .u64 p, .param .u32 n, .param .u32 m, .param .u32 w, .param .u64 q)\n{\n"
             "\t.reg .pred %p<999>;\n\t.reg .b32 %r<999>;\n\t.reg .b64 %rd<999>;\n";
@@ -95,19 +96,26 @@ class RandomKernel {
   void access() {
     const bool isStore = stores_ && below(2) == 0;
     const std::string base = isStore ? "%rd998" : "%rd0";
+    const unsigned bytes = isStore ? written_ : read_;
     const std::string index = value();
     const std::string address = "%rd" + std::to_string(++wide_);
     if (below(3) == 0) {
       const std::string extended = "%rd" + std::to_string(++wide_);
       line(any({"cvt.s64.s32 ", "cvt.u64.u32 "}) + extended + ", " + index + ";");
-      line("shl.b64 " + extended + ", " + extended + ", 2;");
+      line("shl.b64 " + extended + ", " + extended + ", " + std::to_string(bytes / 2) + ";");
       line("add.s64 " + address + ", " + base + ", " + extended + ";");
     } else {
-      line(any({"mad.wide.s32 ", "mad.wide.u32 "}) + address + ", " + index + ", 4, " + base + ";");
+      line(any({"mad.wide.s32 ", "mad.wide.u32 "}) + address + ", " + index + ", " + std::to_string(bytes) + ", " +
+           base + ";");
     }
-    const std::string place = "[" + address + any({"", "+4", "+-8"}) + "]";
-    line(isStore ? "st.global.b32 " + place + ", %r1;" : "ld.global.b32 %r0, " + place + ";");
+    const std::string offset = any({"", "+", "+-"});
+    const std::string place =
+        "[" + address + (offset.empty() ? "" : offset + std::to_string(offset == "+" ? bytes : 2 * bytes)) + "]";
+    line(isStore ? "st.global.b" + bits(bytes) + " " + place + ", %r1;" : load(place));
   }
+
+  static std::string bits(unsigned bytes) { return std::to_string(8 * bytes); }
+  std::string load(const std::string& place) const { return "ld.global.b" + bits(read_) + " %r0, " + place + ";"; }
 
   void block(unsigned depth) {
     const unsigned statements = 2 + below(5);
@@ -149,7 +157,8 @@ class RandomKernel {
     const std::string p = "%p" + std::to_string(predicates_);
     const std::string pointer = "%rd" + std::to_string(++wide_);
     line("mov.u32 " + j + ", " + valueOrNumber() + ";");
-    line("mad.wide.s32 " + pointer + ", " + any({j.c_str(), value().c_str()}) + ", 4, %rd0;");
+    line("mad.wide.s32 " + pointer + ", " + any({j.c_str(), value().c_str()}) + ", " + std::to_string(read_) +
+         ", %rd0;");
     const bool isTop = below(2) == 0;
     if (!isTop && below(2) == 0) {
       line(test);
@@ -163,13 +172,15 @@ class RandomKernel {
     const std::size_t before = values_.size();
     values_.push_back(j);
     if (below(2) == 0) access();
-    if (below(2) == 0) line("ld.global.b32 %r0, [" + pointer + "];");
+    if (below(2) == 0) line(load("[" + pointer + "]"));
     block(depth - 1);
     if (below(6) == 0) line("mov.u32 " + values_[below(static_cast<unsigned>(before))] + ", " + value() + ";");
     const bool isEarly = below(4) == 0;
     if (!isTop && isEarly) line(test);
     line("add.s32 " + j + ", " + j + ", " + step + ";");
-    line("add.s64 " + pointer + ", " + pointer + ", " + any({"4", "8", "-4", "16"}) + ";");
+    const std::string times = any({"1", "2", "-1", "4"});
+    line("add.s64 " + pointer + ", " + pointer + ", " + std::to_string(std::stoi(times) * static_cast<int>(read_)) +
+         ";");
     if (isTop) {
       line("bra " + label + ";");
     } else {
@@ -183,6 +194,7 @@ class RandomKernel {
 
   std::mt19937_64 random_;
   const bool stores_;
+  const unsigned read_, written_;
   std::string text_;
   std::vector<std::string> values_;
   unsigned registers_ = 0, predicates_ = 0, wide_ = 0, labels_ = 0;

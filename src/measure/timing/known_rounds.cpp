@@ -36,21 +36,25 @@ class KnownRounds {
       if (madeOf[l] != kNoLoop && ptx_.rounds[madeOf[l]] == PtxLoops::kNever) rounds[l] = {0, RoundsFrom::Profiled};
       if (copies[l] == 0 || rounds[l]) continue;
       uint32_t most = 0, more = 0;  // copies: the most, and the next more than here
-      bool allKnown = true;
+      bool allKnown = true, hasRest = false;
       for (uint32_t other = 0; other < loops.size(); ++other) {
         if (madeOf[other] != madeOf[l]) continue;
         most = std::max(most, copies[other]);
         if (copies[other] > copies[l] && (more == 0 || copies[other] < more)) more = copies[other];
         allKnown &= copies[other] != 0;
+        hasRest |= copies[other] < copies[l];
       }
       if (!allKnown) continue;
       const double all = ptx_.rounds[madeOf[l]];
       if (all <= 0) {
         if (more != 0) rounds[l] = {(static_cast<double>(more) / copies[l] - 1) / 2, RoundsFrom::Assumed};
-      } else if (all >= most) {
-        const bool isSeen = madeOf[l] < ptx_.isSeen.size() && ptx_.isSeen[madeOf[l]];
-        rounds[l] = {copies[l] == most ? std::floor(all / most) : std::fmod(all, most) / copies[l],
-                     isSeen ? RoundsFrom::Profiled : RoundsFrom::Known};
+      } else if (all >= most || isSeen(madeOf[l])) {
+        // What launches were seen to make may be too few for the loop with most copies: the rest is elsewhere, or leaves it after some copies.
+        const bool isWhole = all >= most || copies[l] != most || hasRest || isElsewhere(madeOf, madeOf[l]);
+        rounds[l] = {!isWhole            ? all / most
+                     : copies[l] == most ? std::floor(all / most)
+                                         : std::fmod(all, most) / copies[l],
+                     isSeen(madeOf[l]) ? RoundsFrom::Profiled : RoundsFrom::Known};
       }
     }
     return rounds;
@@ -69,6 +73,22 @@ class KnownRounds {
       found = here;
     }
     return found == kNoLoop || loop.isIrreducible ? kNoLoop : found;
+  }
+
+  bool isSeen(uint32_t ptxLoop) const { return ptxLoop < ptx_.isSeen.size() && ptx_.isSeen[ptxLoop]; }
+
+  // Whether copies of the loop of the PTX are in none of the loops that are made of it.
+  bool isElsewhere(const std::vector<uint32_t>& madeOf, uint32_t ptxLoop) const {
+    Copies copies;
+    for (uint32_t b = 0; b < code_.flow.blocks().size(); ++b) {
+      uint32_t l = loopOf_[b];
+      while (l != kNoLoop && madeOf[l] != ptxLoop) l = code_.flow.loops()[l].parent;
+      if (l != kNoLoop) continue;
+      const sass::Block& block = code_.flow.blocks()[b];
+      for (uint32_t i = block.first; i < block.end; ++i)
+        if (ptx_.loopOf(lines_[i]) == ptxLoop) copies.add(lines_[i], code_.operations[i]);
+    }
+    return copies.count() != 0;
   }
 
   // Of the loop of the PTX in the loop; 0: not known.

@@ -162,20 +162,37 @@ class RegionFinder {
     return never & ~others;
   }
 
-  // Of ways from which the same other loops can be come to: one to a loop that is never entered is not taken where another one leads to
-  // none.
-  std::vector<Node> withoutNever(const std::vector<Node>& ways, const std::vector<uint64_t>& ahead,
-                                 uint64_t never) const {
-    std::vector<Node> kept;
-    for (const Node way : ways) {
-      const uint64_t mine = ahead[place_[way]];
-      const auto hasFewer = [&](Node other) {
-        const uint64_t its = ahead[place_[other]];
-        return its != mine && (its & ~never) == (mine & ~never) && (its & mine) == its;
-      };
-      if (std::ranges::none_of(ways, hasFewer)) kept.push_back(way);
+  // Of a walk, by place in postorder: whether a way from there comes to no loop that is never entered.
+  std::vector<bool> avoidsNever(const Numbered& order, uint32_t loop) const {
+    std::vector<bool> avoids(order.postOrder.size());
+    // From the region, from the thread, or to the next iteration; a guarded exit has a way on as well.
+    const auto mayEnd = [&](uint32_t block) {
+      return code_.instructions[blocks_[block].end - 1].flow() == sass::Flow::Exit ||
+             std::ranges::any_of(blocks_[block].successors, [&](uint32_t way) {
+               const Node to = loop != kNone && way == loops_[loop].header ? kNone : nodeOf(way, loop);
+               return to == kNone || place_[to] == kUnseen;
+             });
+    };
+    for (std::size_t i = 0; i < avoids.size(); ++i) {
+      const Node n = order.postOrder[i];
+      const bool isLoop = n >= blocks_.size();
+      const auto l = static_cast<uint32_t>(isLoop ? n - blocks_.size() : 0);
+      if (isLoop && roundsOf_(l, 1).all <= 0) continue;
+      // Of a loop without a way out, where it goes on is not known: a call may end the thread.
+      avoids[i] = order.successors[i].empty() ||
+                  std::ranges::any_of(order.successors[i],
+                                      [&](Node to) { return place_[to] >= i || avoids[place_[to]]; }) ||
+                  (isLoop ? std::ranges::any_of(loops_[l].blocks, mayEnd) : mayEnd(n));
     }
-    return kept;
+    return avoids;
+  }
+
+  // A way that cannot but come to a loop that is never entered is not taken while there is another.
+  std::vector<Node> withoutNever(const std::vector<Node>& ways, const std::vector<bool>& avoids) const {
+    std::vector<Node> kept;
+    for (const Node way : ways)
+      if (avoids[place_[way]]) kept.push_back(way);
+    return kept.empty() ? ways : kept;
   }
 
   // Whether ptxas could as well have put the block under a guard: few instructions, no call, and only one way on.
@@ -213,12 +230,13 @@ class RegionFinder {
 
   // Of each way, with how often it is taken.
   std::vector<std::pair<Node, double>> taken(std::size_t place, const Numbered& order,
-                                             const std::vector<uint64_t>& ahead, uint64_t never) const {
+                                             const std::vector<uint64_t>& ahead, uint64_t never,
+                                             const std::vector<bool>& avoids) const {
     std::vector<Node> ways = order.successors[place];
     std::vector<double> parts = partsOf(order.postOrder[place], ways);
     if (parts.empty()) {
+      ways = withoutNever(ways, avoids);
       ways = withoutSkips(ways, ahead, never);
-      ways = withoutNever(ways, ahead, never);
       takeGuarded(ways, order);
       parts.assign(ways.size(), 1 / static_cast<double>(std::max<std::size_t>(1, ways.size())));
     }
@@ -231,12 +249,13 @@ class RegionFinder {
     const Numbered order = walk(first, loop);
     const std::vector<uint64_t> ahead = loopsAhead(order);
     const uint64_t never = neverEntered(order);
+    const std::vector<bool> avoids = avoidsNever(order, loop);
     frequency_[first] = 1;
     for (std::size_t i = order.postOrder.size(); i-- != 0;) {
       const double frequency = frequency_[order.postOrder[i]];
       // Where control does not go forward (irreducible code), what goes back is lost. Where ways meet that some threads take
       // each, control comes once.
-      for (const auto& [to, part] : taken(i, order, ahead, never))
+      for (const auto& [to, part] : taken(i, order, ahead, never, avoids))
         if (place_[to] < i) frequency_[to] = std::min(1.0, frequency_[to] + frequency * part);
     }
     Region region{loop, {}, rounds};

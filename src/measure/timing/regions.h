@@ -4,7 +4,7 @@
 // or that from the beginning of a subroutine that ptxas put into the same section. Inside a region control goes forward.
 // What is not known of a branch: both ways are taken alike, but these are not taken while there is another: a way that leaves
 // the loop, one that leads straight to the end of the thread and writes nothing, one that skips a loop that the other
-// comes to, one that leads to a loop that is said to be never entered, and one that only skips a few instructions: ptxas puts such
+// comes to, one that cannot but come to a loop that is said to be never entered, and one that only skips a few instructions: ptxas puts such
 // under a guard or after a branch, and under a guard they are executed. Where counts of a run are there, these say how often a way is
 // taken. How often a loop iterates is the caller's to say.
 //

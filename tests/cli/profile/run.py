@@ -69,12 +69,43 @@ STRUCTURE = BOTTOM.replace(".visible .entry k(", """.visible .entry s(.param .al
 }
 .visible .entry k(""")
 
+# y[i] += x[j] for all j below n, numbers of {R} and {W} bits.
+SUMS = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 y, .param .u64 x, .param .u32 n)
+{
+  .reg .pred %p;
+  .reg .b32 %r<9>;
+  .reg .b64 %rd<9>;
+  ld.param.u64 %rd1, [y];
+  ld.param.u64 %rd2, [x];
+  ld.param.u32 %r1, [n];
+  mov.u32 %r2, %tid.x;
+  mov.u32 %r3, %ctaid.x;
+  mov.u32 %r4, %ntid.x;
+  mad.lo.s32 %r2, %r3, %r4, %r2;
+  mad.wide.s32 %rd3, %r2, {WRITTEN}, %rd1;
+  mov.u32 %r5, 0;
+$L_loop:
+  mad.wide.s32 %rd4, %r5, {READ}, %rd2;
+  ld.global.u{R} %r6, [%rd4];
+  ld.global.u{W} %r7, [%rd3];
+  add.u32 %r7, %r7, %r6;
+  st.global.u{W} [%rd3], %r7;
+  add.s32 %r5, %r5, 1;
+  setp.lt.s32 %p, %r5, %r1;
+  @%p bra $L_loop;
+  ret;
+}
+"""
+
 
 class Profiles(command_tests.CommandTests):
     def __init__(self, folder, tool):
         super().__init__("profile", tool, folder)
 
-    PARTS = ("classes", "loops", "memory", "structures", "records", "merged", "shown", "used", "refused")
+    PARTS = ("classes", "loops", "memory", "structures", "records", "merged", "shown", "used", "overlaps", "refused")
 
     def profile(self, name, kernel, *launches):
         """The profile of these launches of a text: their blocks, and the arguments of --arg."""
@@ -195,6 +226,32 @@ class Profiles(command_tests.CommandTests):
         said = self.ends(0, ["other.ptx", "-o", "-", "--guard=off", "--profile-use", "u.json", "-v"],
                          "u.json says of 0 kernels; 1 more that it has are not in the text: k")
         self.check(said.stdout == plain, "a profile of other kernels changes the output")
+
+    def overlaps(self):
+        """Launches with arrays that overlap by bytes, or touch: memory is as without the profile, and ld.global.nc loads nothing that is
+        written. The kernel reads x[0] to x[n-1], and writes the y of each thread."""
+        n, threads, y = 9, 64, 300
+        shape = ["--kernel", "k", "--grid", "2", "--block", str(threads // 2)]
+        for read, written in (1, 1), (2, 1), (4, 1), (1, 4), (4, 4):
+            sizes = {"{READ}": read, "{WRITTEN}": written, "{R}": 8 * read, "{W}": 8 * written}
+            text = SUMS
+            for word, number in sizes.items():
+                text = text.replace(word, str(number))
+            self.write("k.ptx", text)
+            self.ends(0, ["run", "k.ptx", *shape, "--arg", "y=buf:u8:512:zero", "x=buf:u8:512:iota", f"u32:{n}", "--profile-facts", "p.json"])
+            self.ends(0, ["k.ptx", "-o", "o.ptx", "--guard=off", "--profile-use", "p.json", "--version-alias-test=150"])
+            before, after = y - n * read, y + threads * written  # where x only just is apart
+            for x in (*(before + d for d in (-5, -4, -1, 0, 1, 2, 3, 4)), y, *(after + d for d in (-4, -3, -2, -1, 0, 1, 4))):
+                if x % read != 0:
+                    continue
+                words = ["--buffer", "m=buf:u8:1024:iota", *shape, "--arg", f"m+{y}", f"m+{x}", f"u32:{n}", "--dump", "m"]
+                plain = self.ends(0, ["run", "k.ptx", *words]).stdout
+                better = self.ends(0, ["run", "o.ptx", *words, "--profile=counts.json"]).stdout
+                self.check(plain == better, f"{read} and {written} bytes, x at {x}: other memory")
+                opcodes = json.loads((self.folder / "counts.json").read_text(encoding="utf-8"))["opcodes"]
+                loads = sum(count["warps"] for opcode, count in opcodes.items() if opcode.startswith("ld.global.nc"))
+                isApart = x <= before or x >= after
+                self.check((loads > 0) == isApart, f"{read} and {written} bytes, x at {x}: {loads} loads as of constants")
 
     def refused(self):
         self.write("k.ptx", BOTTOM)

@@ -97,6 +97,51 @@ TEST_CASE("timing: both ways of a branch count half, a way to the end of the thr
   }
 }
 
+TEST_CASE("timing: a way that leads to a loop that is never entered is not taken, one that may pass it by is") {
+  Code c;
+  c.branch(7, kP0);  // 0: early
+  c.branch(5, kP0);  // 1: past the loop
+  c.others(1);       // 2: to it
+  c.others(1);       // 3: the loop
+  c.branch(3, kP0);
+  c.others(1);  // 5: the rest
+  c.branch(8, kAlways);
+  c.others(1);  // 7
+  c.others(1);  // 8: both
+  c.exit();
+  const TimedCode code = c.timed();
+  for (const bool isEntered : {true, false}) {
+    const auto regions = regionsOf(code, sameRounds(isEntered ? 8 : 0));
+    REQUIRE(!regions.empty());
+    const auto& blocks = code.flow.blocks();
+    const auto at = [&](uint32_t first) {
+      for (uint32_t b = 0; b < blocks.size(); ++b)
+        if (blocks[b].first == first) return frequencyOf(regions[0], b);
+      return -1.0;
+    };
+    CHECK(at(1) == (isEntered ? 1 : 0.5));
+    CHECK(at(2) == (isEntered ? 1 : 0));
+    CHECK(at(5) == (isEntered ? 1 : 0.5));
+    CHECK(at(7) == (isEntered ? 0 : 0.5));
+    CHECK(at(8) == 1);
+  }
+  for (const bool hasExit : {true, false}) {  // a loop that is entered, which ends the thread
+    Code ends;
+    ends.branch(3, kP0);
+    ends.others(1);
+    ends.branch(6, kAlways);
+    ends.others(1);  // 3: the loop
+    if (hasExit)
+      ends.exit(kP0);
+    else
+      ends.others(1);
+    ends.branch(3, kAlways);
+    ends.others(1);  // 6
+    ends.exit();
+    CHECK(regionsOf(ends.timed(), sameRounds(8)).at(1).rounds == 8);
+  }
+}
+
 TEST_CASE("timing: counts of a run say how often a way is taken") {
   Code c;
   c.branch(3, kP0);  // 0: if
@@ -428,6 +473,22 @@ TEST_CASE("timing: constant trip counts say how often loops go round") {
       b.back(first, 20);
     }
     CHECK(b.rounds(loops) == Found{0, 1.5, 1.5});
+  }
+  {  // Launches were seen to make two rounds, in the mean: a loop of four copies is left after two, or two of three more copies run.
+    const PtxLoops seen{.rounds = {2}, .loopOfLine = {{11, 0}, {13, 0}}, .isSeen = {true}};
+    for (const int rest : {0, 3}) {
+      Built b;
+      for (int i = 0; i < 4; ++i) b.load(11);
+      b.back(0, 13);
+      for (int i = 0; i < rest; ++i) b.load(11);
+      CHECK(b.rounds(seen) == Found{rest == 0 ? 0.5 : 0});
+    }
+    Built b;
+    for (int i = 0; i < 4; ++i) b.load(11);
+    b.back(0, 13);
+    b.load(11);
+    b.back(5, 13);
+    CHECK(b.rounds(seen) == Found{0, 2});
   }
   {  // The inner loop is unrolled as a whole: what is left is the outer one.
     Built b;

@@ -1,9 +1,10 @@
-// The test that memory is apart, as kernels execute it: where it is true, no word that is read by p is written by q. The two
-// arrays lie beside each other, over each other, and far apart.
+// The test that memory is apart, as kernels execute it: where it is true, no byte that is read by p is written by q. The two
+// arrays lie beside each other, over each other, and far apart, by words and by bytes.
 #include <bit>
 #include <cstring>
 #include <random>
 #include <set>
+#include <tuple>
 
 #include "exec/block.h"
 #include "exec/error.h"
@@ -43,11 +44,13 @@ class Accesses final : public exec::Observer {
     const auto operands = f_.operandsOf(f_[id]);
     const auto memory = std::ranges::find(operands, OperandKind::Memory, &Operand::kind);
     const int64_t offset = memory->inside() == 2 ? static_cast<int64_t>(*immediate(f_, *(memory + 2))) : 0;
-    for (exec::Mask m = active; m != 0; m &= m - 1)
-      (form.op == Op::Ld ? read : written)
-          .insert(static_cast<int64_t>(warp.value(routine.registers[(memory + 1)->payload],
-                                                  static_cast<unsigned>(std::countr_zero(m)))) +
-                  offset);
+    for (exec::Mask m = active; m != 0; m &= m - 1) {
+      const auto first = static_cast<int64_t>(warp.value(routine.registers[(memory + 1)->payload],
+                                                         static_cast<unsigned>(std::countr_zero(m)))) +
+                         offset;
+      for (unsigned byte = 0; byte < info(form.type).bits / 8; ++byte)
+        (form.op == Op::Ld ? read : written).insert(first + byte);
+    }
   }
 
   std::set<int64_t> read, written;
@@ -57,66 +60,78 @@ class Accesses final : public exec::Observer {
   const Function& f_;
 };
 
+struct Counts {
+  std::size_t tests = 0, isTrue = 0, isFalse = 0, meets = 0;
+};
+
+// Launches of the kernel with the test and without; p is read and q written by so many bytes at once.
+void launchBoth(uint64_t seed, unsigned read, unsigned written, Counts& counts) {
+  constexpr int32_t kNumbers[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 16, 31, 33, 100, -1, -3, 1000, INT32_MAX, INT32_MIN};
+  const RandomKernel kernel(seed, true, read, written);
+  const Parsed p(kernel.text());
+  p->makeSynthParts();
+  Analyses analyses(*p, p.function());
+  std::string_view why;
+  const auto test = findAliasTest(*p, p.function(), analyses, 1000, {}, false, why);
+  if (!test) return;
+  ++counts.tests;
+  CHECK(test->pointers[0].isReadonly);
+  for (const bool hasTest : {true, false}) {
+    const Parsed made(hasTest ? withTest(p, *test) : kernel.text());
+    exec::Machine machine(*made);
+    const exec::Allocation& memory = machine.memory().allocate("memory", 1u << 16);
+    std::mt19937_64 random(seed);
+    for (unsigned launch = 0; launch < 12; ++launch) {
+      exec::LaunchConfig config;
+      config.grid = {1 + static_cast<uint32_t>(random() % 3), 1 + static_cast<uint32_t>(random() % 2)};
+      config.block = {1 + static_cast<uint32_t>(random() % 8), 1 + static_cast<uint32_t>(random() % 3)};
+      config.stepLimit = 4000;
+      config.isLenient = true;
+      Accesses accesses(*made);
+      config.observer = &accesses;
+      const uint64_t a = memory.base + 20000 + read * (random() % 64);
+      const uint64_t distance = random() % 3 == 0 ? 16384 : written * (random() % 32);
+      const uint64_t b = (random() % 2 == 0 ? a + distance : a - distance) / written * written;
+      const exec::Program& program = machine.kernel("k");
+      config.parameters.resize(program.parameterBytes());
+      const auto pass = [&](std::size_t k, const auto& value) {
+        std::memcpy(config.parameters.data() + program.parameters()[k].place.offset, &value, sizeof value);
+      };
+      pass(0, a);
+      for (std::size_t k = 1; k < 4; ++k)
+        pass(k, kNumbers[random() % (random() % 4 == 0 ? std::size(kNumbers) : 13)]);
+      pass(4, b);
+      try {
+        machine.launch("k", config);
+      } catch (const exec::ExecError&) {  // too long, or a store elsewhere
+      }
+      bool meet = false;
+      for (const int64_t w : accesses.written) meet |= accesses.read.contains(w);
+      if (!hasTest) {
+        counts.meets += meet;
+        continue;
+      }
+      (accesses.read.empty() && accesses.written.empty() ? counts.isFalse : counts.isTrue)++;
+      INFO(made.source);
+      CAPTURE(seed);
+      REQUIRE_FALSE(meet);
+    }
+  }
+}
+
 }  // namespace
 
 TEST_CASE("alias test: where it is true, nothing that is read is written") {
-  std::size_t tests = 0, isTrue = 0, isFalse = 0, meets = 0;
-  constexpr int32_t kNumbers[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 16, 31, 33, 100, -1, -3, 1000, INT32_MAX, INT32_MIN};
-  for (uint64_t seed = 1; seed <= 700; ++seed) {
-    const RandomKernel kernel(seed, true);
-    const Parsed p(kernel.text());
-    p->makeSynthParts();
-    Analyses analyses(*p, p.function());
-    std::string_view why;
-    const auto test = findAliasTest(*p, p.function(), analyses, 1000, {}, false, why);
-    if (!test) continue;
-    ++tests;
-    CHECK(test->pointers[0].isReadonly);
-    for (const bool hasTest : {true, false}) {
-      const Parsed made(hasTest ? withTest(p, *test) : kernel.text());
-      exec::Machine machine(*made);
-      const exec::Allocation& memory = machine.memory().allocate("memory", 1u << 16);
-      std::mt19937_64 random(seed);
-      for (unsigned launch = 0; launch < 12; ++launch) {
-        exec::LaunchConfig config;
-        config.grid = {1 + static_cast<uint32_t>(random() % 3), 1 + static_cast<uint32_t>(random() % 2)};
-        config.block = {1 + static_cast<uint32_t>(random() % 8), 1 + static_cast<uint32_t>(random() % 3)};
-        config.stepLimit = 4000;
-        config.isLenient = true;
-        Accesses accesses(*made);
-        config.observer = &accesses;
-        const uint64_t a = memory.base + 20000 + 4 * (random() % 64);
-        const uint64_t distance = random() % 3 == 0 ? 16384 : 4 * (random() % 32);
-        const uint64_t b = random() % 2 == 0 ? a + distance : a - distance;
-        const exec::Program& program = machine.kernel("k");
-        config.parameters.resize(program.parameterBytes());
-        const auto pass = [&](std::size_t k, const auto& value) {
-          std::memcpy(config.parameters.data() + program.parameters()[k].place.offset, &value, sizeof value);
-        };
-        pass(0, a);
-        for (std::size_t k = 1; k < 4; ++k)
-          pass(k, kNumbers[random() % (random() % 4 == 0 ? std::size(kNumbers) : 13)]);
-        pass(4, b);
-        try {
-          machine.launch("k", config);
-        } catch (const exec::ExecError&) {  // too long, or a store elsewhere
-        }
-        bool meet = false;
-        for (const int64_t w : accesses.written) meet |= accesses.read.contains(w);
-        if (!hasTest) {
-          meets += meet;
-          continue;
-        }
-        (accesses.read.empty() && accesses.written.empty() ? isFalse : isTrue)++;
-        INFO(made.source);
-        CAPTURE(seed);
-        REQUIRE_FALSE(meet);
-      }
-    }
+  for (const auto& [read, written, seeds] :
+       {std::tuple(4u, 4u, 700u), {1u, 1u, 250u}, {4u, 1u, 250u}, {2u, 4u, 250u}, {1u, 4u, 250u}}) {
+    CAPTURE(read);
+    CAPTURE(written);
+    Counts counts;
+    for (uint64_t seed = 1; seed <= seeds; ++seed) launchBoth(seed, read, written, counts);
+    MESSAGE(counts.tests << " tests, true in " << counts.isTrue << " launches, false in " << counts.isFalse
+                         << "; without them memory meets in " << counts.meets);
+    CHECK(counts.tests > seeds / 18);
+    CHECK(counts.isTrue > seeds / 7);
+    CHECK(counts.meets > seeds / 14);
   }
-  MESSAGE(tests << " tests, true in " << isTrue << " launches, false in " << isFalse
-                << "; without them memory meets in " << meets);
-  CHECK(tests > 40);
-  CHECK(isTrue > 100);
-  CHECK(meets > 50);
 }
