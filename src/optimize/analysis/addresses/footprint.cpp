@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/addresses/value_bounds.h"
+#include "analysis/values/plain_operands.h"
 #include "ir/opcode_predicates.h"
 
 namespace ptxopt {
@@ -52,6 +53,26 @@ Footprints::Footprints(const Module& module, const Function& kernel, Analyses& a
   for (Footprint& footprint : all_) findBounds(footprint, bounds);
 }
 
+// Whether something reads a register that an atomic operation writes its result to.
+bool Footprints::readsResult(InstrId id) {
+  if (isRead_.empty()) {
+    isRead_.resize(f_.registers.size());
+    for (const InstrId i : f_) {
+      if (!f_[i].isInstruction()) continue;
+      // What a guarded instruction leaves where it does not run is not a use of it.
+      const OpcodeForm& form = module_.form(f_[i]);
+      const PlainOperands plain(f_.operandsOf(f_[i]));
+      const bool isResult = form.op == Op::Atom && form.knowsOperands() && plain.size() != 0;
+      for (const Operand& o : f_.operandsOf(f_[i])) {
+        const bool isOwn = isResult && &o >= plain[0].data() && &o < plain[0].data() + plain[0].size();
+        if (o.isRegister() && o.reads() && !isOwn) isRead_[o.payload] = true;
+      }
+    }
+  }
+  return std::ranges::any_of(f_.operandsOf(f_[id]),
+                             [&](const Operand& o) { return o.isRegister() && o.writes() && isRead_[o.payload]; });
+}
+
 // What an access without a space reaches is shared or local memory.
 bool Footprints::isElsewhere(InstrId id) const {
   const OpcodeForm& form = module_.form(f_[id]);
@@ -83,8 +104,7 @@ Footprints::Effect Footprints::effectOf(InstrId id) {
       const MemoryOrder order = form.order;
       if (order != MemoryOrder::None && order != MemoryOrder::Relaxed && order != MemoryOrder::Release)
         return decline("acquire");
-      if (form.op == Op::Atom && analyses_.loops().of(analyses_.cfg().blockOf(id)).valid())
-        return decline("atomic-in-loop");
+      if (form.op == Op::Atom && readsResult(id)) return decline("atomic-result");
       return Effect::Write;
     }
     case Op::Fence:
