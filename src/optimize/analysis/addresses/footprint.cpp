@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/addresses/polled_loads.h"
 #include "analysis/addresses/value_bounds.h"
 #include "analysis/values/plain_operands.h"
 #include "ir/opcode_predicates.h"
@@ -50,7 +51,13 @@ Footprints::Footprints(const Module& module, const Function& kernel, Analyses& a
     }
   }
   ValueBounds bounds(module, kernel, analyses, terms_);
-  for (Footprint& footprint : all_) findBounds(footprint, bounds);
+  const std::vector<bool> isPolled = findPolledLoads(module, kernel, analyses);
+  for (Footprint& footprint : all_) {
+    if (!footprint.isWrite && isPolled[footprint.access.value])
+      footprint.why = "polled";
+    else
+      findBounds(footprint, bounds);
+  }
 }
 
 // Whether something reads a register that an atomic operation writes its result to.
