@@ -15,7 +15,8 @@ namespace ptxopt::testing {
 
 class HostileKernel {
  public:
-  explicit HostileKernel(uint64_t seed) : random_(seed) {
+  // `isApart`: it loads by p and stores by q.
+  explicit HostileKernel(uint64_t seed, bool isApart = false) : random_(seed), isApart_(isApart) {
     text_ = kHeader +
             ".visible .entry k(.param .u64 p, .param .u32 n, .param .u32 m, .param .u32 w, .param .u64 q,\n"
             "\t.param .u64 a, .param .s64 b, .param .u16 h)\n{\n"
@@ -197,8 +198,9 @@ class HostileKernel {
   void access() {
     if (registers_[2] > 900) return;
     const std::string address = named(64);
-    std::string base = "%d0";
-    if (below(8) == 0) {
+    const bool isLoad = below(8) < 6;
+    std::string base = isApart_ && !isLoad ? "%d998" : "%d0";
+    if (!isApart_ && below(8) == 0) {
       base = named(64);
       switch (below(4)) {
         case 0: line("selp.b64 " + base + ", %d0, %d998, " + compare() + ";"); break;
@@ -225,12 +227,15 @@ class HostileKernel {
     }
     const std::string guard = below(5) == 0 ? "@" + predicate() + " " : "";
     const std::string place = "[" + address + any({"", "+4", "+-8"}) + "]";
-    switch (below(8)) {
-      case 0: line(guard + "ld.global.u32 " + named(32) + ", " + place + ";"); break;
-      case 1: line(guard + "ld.global.v2.u32 {%r0, %r998}, " + place + ";"); break;
-      case 2: line(guard + "st.global.u8 " + place + ", %h1;"); break;
-      case 3: line(guard + "red.global.add.u64 " + place + ", %d1;"); break;
-      default: line(guard + "ld.global.b32 %r0, " + place + ";");
+    if (isLoad) {
+      const std::string to = any({"u32 %r0", "u32 %r0", "b32 %r0", "v2.u32 {%r0, %r998}", ""});
+      line(guard + "ld.global." + (to.empty() ? "u32 " + named(32) : to) + ", " + place + ";");
+    } else {
+      switch (below(3)) {
+        case 0: line(guard + "st.global.u8 " + place + ", %h1;"); break;
+        case 1: line(guard + "st.global.v2.u32 " + place + ", {%r1, %r2};"); break;
+        default: line(guard + "red.global.add.u64 " + place + ", %d1;");
+      }
     }
   }
 
@@ -329,6 +334,7 @@ class HostileKernel {
   }
 
   std::mt19937_64 random_;
+  const bool isApart_;
   std::string text_;
   std::vector<std::string> values_[3];
   std::vector<Variable> variables_;
