@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "ir/opcode_predicates.h"
 
@@ -28,9 +29,8 @@ class LoopPolls {
       const InstrId last = cfg_[exit.from].last;
       if (!last.valid() || !f_[last].isInstruction()) return false;
       const auto operands = f_.operandsOf(f_[last]);
-      return std::ranges::any_of(operands, [&](const Operand& o) {
-        return o.isRegister() && o.reads() && decides(o.reg(), last, kMostDepth);
-      });
+      return std::ranges::any_of(
+          operands, [&](const Operand& o) { return o.isRegister() && o.reads() && decides(o.reg(), last); });
     });
   }
 
@@ -38,8 +38,6 @@ class LoopPolls {
   bool isOfOnePlace(InstrId load) { return ofOperands(load, false) != Source::Varies; }
 
  private:
-  static constexpr unsigned kMostDepth = 60;
-
   InstrId definition(RegId reg, InstrId at) const {
     const ValueId v = intervals_[reg].valueIn(slots_[at]);
     if (!v.valid() || intervals_[reg][v].kind != ValueKind::Instruction) return {};
@@ -47,9 +45,9 @@ class LoopPolls {
   }
 
   // Whether some comparison in the loop that a predicate is made of compares what is loaded with nothing that varies.
-  bool decides(RegId predicate, InstrId at, unsigned depth) {
+  bool decides(RegId predicate, InstrId at) {
     const ValueId v = intervals_[predicate].valueIn(slots_[at]);
-    if (!v.valid() || depth == 0) return false;
+    if (!v.valid() || decided_.size() > kMostValues || !decided_.insert(keyOf(predicate, v)).second) return false;
     if (of(predicate, v) == Source::Loaded) return true;
     const InstrId id = definition(predicate, at);
     if (!id.valid() || !loops_.contains(loop_, cfg_.blockOf(id))) return false;
@@ -63,7 +61,7 @@ class LoopPolls {
     for (const Operand& o : f_.operandsOf(f_[id])) {
       if (!o.isRegister() || o.writes() || !o.reads()) continue;
       if (f_.registers[o.payload].registerClass() == RegisterClass::Pred) {
-        if (decides(o.reg(), id, depth - 1)) return true;
+        if (decides(o.reg(), id)) return true;
       } else {
         compared = std::max(compared, read(o.reg(), id));
       }
@@ -81,12 +79,12 @@ class LoopPolls {
     const BlockId block = slots_.blockAt(value.def);
     if (value.kind == ValueKind::Entry || !loops_.contains(loop_, block)) return Source::Same;
     // While it is on the way it varies: it depends on itself.
-    const auto [at, isNew] = known_.try_emplace(uint64_t{reg.value} << 32 | v.value, Source::Varies);
+    const auto [at, isNew] = known_.try_emplace(keyOf(reg, v), Source::Varies);
     if (!isNew) return at->second;
     if (known_.size() > kMostValues) return Source::Varies;
     const Source made =
         value.kind == ValueKind::Phi ? ofPhi(reg, block) : ofInstruction(slots_.instructionAt(value.def));
-    return known_[uint64_t{reg.value} << 32 | v.value] = made;
+    return known_[keyOf(reg, v)] = made;
   }
 
   Source ofPhi(RegId reg, BlockId block) {
@@ -119,7 +117,9 @@ class LoopPolls {
     return sources;
   }
 
-  static constexpr std::size_t kMostValues = 2000;
+  static uint64_t keyOf(RegId reg, ValueId v) { return uint64_t{reg.value} << 32 | v.value; }
+
+  static constexpr std::size_t kMostValues = 2000;  // in a loop that computes more it is not looked for all
 
   const Module& module_;
   const Function& f_;
@@ -130,6 +130,7 @@ class LoopPolls {
   const ScalarEvolution& evolution_;
   const LoopId loop_;
   std::unordered_map<uint64_t, Source> known_;  // by register and value
+  std::unordered_set<uint64_t> decided_;
 };
 
 }  // namespace
