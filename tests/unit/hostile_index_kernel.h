@@ -15,7 +15,7 @@ namespace ptxopt::testing {
 
 class HostileKernel {
  public:
-  // `isApart`: it loads by p and stores by q.
+  // `isApart`: it loads by p and stores by q. What it stores is made of what it loaded.
   explicit HostileKernel(uint64_t seed, bool isApart = false) : random_(seed), isApart_(isApart) {
     text_ = kHeader +
             ".visible .entry k(.param .u64 p, .param .u32 n, .param .u32 m, .param .u32 w, .param .u64 q,\n"
@@ -23,6 +23,7 @@ class HostileKernel {
             "\t.reg .pred %p<999>;\n\t.reg .b16 %h<999>;\n\t.reg .b32 %r<999>;\n\t.reg .b64 %d<999>;\n";
     line("ld.param.u64 %d0, [p];");
     line("ld.param.u64 %d998, [q];");
+    for (const char* of : {"%r0", "%r997", "%r998"}) line("mov.u32 " + std::string(of) + ", 0;");
     for (const char* of : {"%tid.x", "%tid.y", "%tid.z", "%ctaid.x", "%ctaid.y", "%ctaid.z", "%ntid.x", "%ntid.y",
                            "%nctaid.x", "%nctaid.y", "%laneid"})
       line("mov.u32 " + fresh(32) + ", " + of + ";");
@@ -230,11 +231,12 @@ class HostileKernel {
     if (isLoad) {
       const std::string to = any({"u32 %r0", "u32 %r0", "b32 %r0", "v2.u32 {%r0, %r998}", ""});
       line(guard + "ld.global." + (to.empty() ? "u32 " + named(32) : to) + ", " + place + ";");
+      line("mad.lo.u32 %r997, %r997, 3, %r0;");
     } else {
       switch (below(3)) {
-        case 0: line(guard + "st.global.u8 " + place + ", %h1;"); break;
-        case 1: line(guard + "st.global.v2.u32 " + place + ", {%r1, %r2};"); break;
-        default: line(guard + "red.global.add.u64 " + place + ", %d1;");
+        case 0: line(guard + "st.global.u8 " + place + ", %r997;"); break;
+        case 1: line(guard + "st.global.v2.u32 " + place + ", {%r997, %r998};"); break;
+        default: line(guard + "red.global.add.u32 " + place + ", %r997;");
       }
     }
   }
