@@ -50,14 +50,13 @@ Footprints::Footprints(const Module& module, const Function& kernel, Analyses& a
       all_.push_back(std::move(footprint));
     }
   }
-  ValueBounds bounds(module, kernel, analyses, terms_);
   const std::vector<bool> isPolled = findPolledLoads(module, kernel, analyses);
-  for (Footprint& footprint : all_) {
-    if (!footprint.isWrite && isPolled[footprint.access.value])
-      footprint.why = "polled";
-    else
-      findBounds(footprint, bounds);
+  if (std::ranges::any_of(all_, [&](const Footprint& f) { return !f.isWrite && isPolled[f.access.value]; })) {
+    declined_ = "polled";
+    return;
   }
+  ValueBounds bounds(module, kernel, analyses, terms_);
+  for (Footprint& footprint : all_) findBounds(footprint, bounds);
 }
 
 // Whether something reads a register that an atomic operation writes its result to.

@@ -5,9 +5,8 @@
 //             (value_bounds.h). Shared and local memory, parameters, constants and textures are no matter here.
 // Declines:   as a whole, with a reason, kernels that may write where no address says it (calls, unknown opcodes, bulk copies,
 //             surfaces, module variables), and kernels that may wait for what other launches write: acquire, volatile and
-//             relaxed loads, fences beyond the block, atomics whose result is read, griddepcontrol. Also 32-bit addresses,
-//             several entries. Of a single access `why` says why it has no bounds: what value_bounds.h says, or that a loop
-//             may wait for what it reads (polled_loads.h).
+//             relaxed loads, fences beyond the block, atomics whose result is read, loads that a loop polls (polled_loads.h),
+//             griddepcontrol. Also 32-bit addresses, several entries. Of a single access `why` says why it has no bounds.
 // Cost:       live intervals and scalar evolution; each access by itself.
 #pragma once
 

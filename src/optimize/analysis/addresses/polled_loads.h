@@ -5,7 +5,7 @@
 //             endless waits for another thread, another grid or the host. Its loads of global memory from the same place in each
 //             iteration are polled, all of them: what decides may come through shared memory.
 // Why:        as weak loads these are data races, and what they read no program may rely on. Programs do, and it works as long
-//             as each iteration loads. Who says that nobody writes what they read takes that away.
+//             as each iteration loads, and what is read after the loop is. Who says that nobody writes that takes it away.
 // Algorithm:  backward from the guards of the loop's exits, through what computes them, to loads, values of before the loop, and
 //             what differs from iteration to iteration: a phi that depends on itself, a load from elsewhere, a clock.
 //             `and` and `or` of predicates are several comparisons.
