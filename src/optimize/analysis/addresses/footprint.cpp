@@ -169,11 +169,13 @@ void Footprints::findBounds(Footprint& footprint, ValueBounds& bounds) {
   if (memory->inside() == 2) {
     const Operand& added = *(memory + 2);
     const auto bits = immediate(f_, added);
-    if (!bits || (added.join != Join::Plus && added.join != Join::Minus)) {
+    constexpr int64_t kFar = int64_t{1} << 40;
+    const auto number = bits ? static_cast<int64_t>(*bits) : 0;
+    if (!bits || number < -kFar || number > kFar || (added.join != Join::Plus && added.join != Join::Minus)) {
       footprint.why = "address-form";
       return;
     }
-    offset = added.join == Join::Plus ? static_cast<int64_t>(*bits) : -static_cast<int64_t>(*bits);
+    offset = added.join == Join::Plus ? number : -number;
   }
   ScalarEvolution& evolution = analyses_.scalarEvolution();
   const ExprId address =
