@@ -90,7 +90,7 @@ class HostileKernel {
     };
     const auto plain = [&](const std::string& op) { return sized(op + ".b", bits) + d + ", "; };
     const std::string amount =
-        below(3) == 0 ? value(32) : any({"1", "2", "3", "4", "15", "31", "33", "65537", "-1"});
+        below(3) == 0 ? value(32) : any({"1", "2", "3", "4", "15", "31", "33", "63", "65537", "-1"});
     switch (below(bits == 32 ? 31 : 22)) {
       case 0:
       case 1: return typed("add") + a + ", " + b;
