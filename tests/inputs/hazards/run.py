@@ -30,6 +30,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "lib"))
 import machine_code  # noqa: E402
 import not_compared  # noqa: E402
+import profiles  # noqa: E402
 import sample  # noqa: E402
 
 os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the guard
@@ -57,6 +58,8 @@ PIPELINES = {
     "facts": ["--passes=apply-facts,read-only-loads", "--verify-each"],
     "hoist": ["--passes=licm-slow-ops,dce", "--verify-each"],
     "divide": ["--passes=divide,dce", "--verify-each"],
+    # By a profile that says of each kernel that it ran once.
+    "bodies": ["--profile-use", "PROFILE", "--version-alias-test=150", "--version-kernel-growth=400", "--verify-each"],
     "broadcasts": ["--passes=uniformize-broadcasts,dce", "--verify-each"],
     "spaces": ["--passes=sroa,infer-address-space,dce,infer-address-space,dce", "--verify-each"],
     "inline": ["--passes=inline-calls,sroa,dce", "--verify-each"],
@@ -73,13 +76,13 @@ PIPELINES = {
     "wide-multiply": ["--passes=wide-multiply,dce", "--verify-each"],
 }
 # These change the machine code; `ptxopt verify` runs the kernel before and after instead.
-EXECUTED = {"broadcasts", "cse", "default", "digits", "divide", "facts", "factors", "hoist", "parameters", "inline", "loads", "lsr", "shifts", "spaces",
+EXECUTED = {"bodies", "broadcasts", "cse", "default", "digits", "divide", "facts", "factors", "hoist", "parameters", "inline", "loads", "lsr", "shifts", "spaces",
             "spread", "steps", "unroll", "version", "vectors", "wide-multiply"}
 # What verify does not compare of them, and why: no kernel joins or leaves this list unseen.
 NOT_COMPARED = {"i2_inline_parameters": "1 not compared (1 misaligned)",
                 "t13_mbar_loop": "1 not compared (1 uninitialised)"}
 # These put the bodies of functions where they are called; the rules of this kernel are about calls that stay.
-INLINING, OF_CALLS = {"default", "inline"}, "h12_call"
+INLINING, OF_CALLS = {"bodies", "default", "inline"}, "h12_call"
 
 
 class BadRules(Exception):
@@ -137,7 +140,10 @@ def check(tool, path, with_ptxas):
             arch = machine_code.read_target(path)
             before = machine_code.fingerprint(machine_code.assemble(path, arch)) if machine else None
             verified = {}  # text -> what verify says of it: pipelines come to the same ones
+            profile = Path(folder, "profile")
+            profile.write_text(profiles.of_text(source.decode()))
             for name, arguments in PIPELINES.items():
+                arguments = [str(profile) if a == "PROFILE" else a for a in arguments]
                 text = flat(run(tool, path, [*arguments, "--reprint"]))
                 for words, must, pattern in rules if path.stem != OF_CALLS or name not in INLINING else []:
                     expect(bool(pattern.search(text)) == must, f"after {name}: {words}\n{text}\n")

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "analysis/addresses/polled_loads.h"
 #include "analysis/addresses/value_bounds.h"
+#include "analysis/values/plain_operands.h"
 #include "ir/opcode_predicates.h"
 
 namespace ptxopt {
@@ -48,8 +50,33 @@ Footprints::Footprints(const Module& module, const Function& kernel, Analyses& a
       all_.push_back(std::move(footprint));
     }
   }
+  const std::vector<bool> isPolled = findPolledLoads(module, kernel, analyses);
+  if (std::ranges::any_of(all_, [&](const Footprint& f) { return !f.isWrite && isPolled[f.access.value]; })) {
+    declined_ = "polled";
+    return;
+  }
   ValueBounds bounds(module, kernel, analyses, terms_);
   for (Footprint& footprint : all_) findBounds(footprint, bounds);
+}
+
+// Whether something reads a register that an atomic operation writes its result to.
+bool Footprints::readsResult(InstrId id) {
+  if (isRead_.empty()) {
+    isRead_.resize(f_.registers.size());
+    for (const InstrId i : f_) {
+      if (!f_[i].isInstruction()) continue;
+      // What a guarded instruction leaves where it does not run is not a use of it.
+      const OpcodeForm& form = module_.form(f_[i]);
+      const PlainOperands plain(f_.operandsOf(f_[i]));
+      const bool isResult = form.op == Op::Atom && form.knowsOperands() && plain.size() != 0;
+      for (const Operand& o : f_.operandsOf(f_[i])) {
+        const bool isOwn = isResult && &o >= plain[0].data() && &o < plain[0].data() + plain[0].size();
+        if (o.isRegister() && o.reads() && !isOwn) isRead_[o.payload] = true;
+      }
+    }
+  }
+  return std::ranges::any_of(f_.operandsOf(f_[id]),
+                             [&](const Operand& o) { return o.isRegister() && o.writes() && isRead_[o.payload]; });
 }
 
 // What an access without a space reaches is shared or local memory.
@@ -83,8 +110,7 @@ Footprints::Effect Footprints::effectOf(InstrId id) {
       const MemoryOrder order = form.order;
       if (order != MemoryOrder::None && order != MemoryOrder::Relaxed && order != MemoryOrder::Release)
         return decline("acquire");
-      if (form.op == Op::Atom && analyses_.loops().of(analyses_.cfg().blockOf(id)).valid())
-        return decline("atomic-in-loop");
+      if (form.op == Op::Atom && readsResult(id)) return decline("atomic-result");
       return Effect::Write;
     }
     case Op::Fence:
@@ -143,11 +169,13 @@ void Footprints::findBounds(Footprint& footprint, ValueBounds& bounds) {
   if (memory->inside() == 2) {
     const Operand& added = *(memory + 2);
     const auto bits = immediate(f_, added);
-    if (!bits || (added.join != Join::Plus && added.join != Join::Minus)) {
+    constexpr int64_t kFar = int64_t{1} << 40;
+    const auto number = bits ? static_cast<int64_t>(*bits) : 0;
+    if (!bits || number < -kFar || number > kFar || (added.join != Join::Plus && added.join != Join::Minus)) {
       footprint.why = "address-form";
       return;
     }
-    offset = added.join == Join::Plus ? static_cast<int64_t>(*bits) : -static_cast<int64_t>(*bits);
+    offset = added.join == Join::Plus ? number : -number;
   }
   ScalarEvolution& evolution = analyses_.scalarEvolution();
   const ExprId address =

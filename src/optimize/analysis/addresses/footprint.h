@@ -5,8 +5,8 @@
 //             (value_bounds.h). Shared and local memory, parameters, constants and textures are no matter here.
 // Declines:   as a whole, with a reason, kernels that may write where no address says it (calls, unknown opcodes, bulk copies,
 //             surfaces, module variables), and kernels that may wait for what other launches write: acquire, volatile and
-//             relaxed loads, fences beyond the block, atomics in loops, griddepcontrol. Also 32-bit addresses, several entries.
-//             Of a single access `why` says why it has no bounds.
+//             relaxed loads, fences beyond the block, atomics whose result is read, loads that a loop polls (polled_loads.h),
+//             griddepcontrol. Also 32-bit addresses, several entries. Of a single access `why` says why it has no bounds.
 // Cost:       live intervals and scalar evolution; each access by itself.
 #pragma once
 
@@ -55,6 +55,7 @@ class Footprints {
   Effect writes(InstrId id);
   Effect copies(const OpcodeForm& form);
   bool isElsewhere(InstrId id) const;
+  bool readsResult(InstrId id);
   void findBounds(Footprint& footprint, class ValueBounds& bounds);
 
   const Module& module_;
@@ -64,6 +65,7 @@ class Footprints {
   const AddressSpaces spaces_;
   BoundTerms terms_;
   std::vector<Footprint> all_;
+  std::vector<bool> isRead_;  // by RegId; empty: not known yet
   std::string_view declined_, more_;
 };
 

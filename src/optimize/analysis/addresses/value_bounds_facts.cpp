@@ -5,6 +5,16 @@
 #include "analysis/addresses/value_bounds.h"
 
 namespace ptxopt {
+namespace {
+
+// By what `of` is to be multiplied to be `all`, a number of 32 bits; 0: there is none.
+int64_t howOften(int64_t all, int64_t of) {
+  if (of == 0 || all == INT64_MIN || of == INT64_MIN || all % of != 0) return 0;
+  const int64_t k = all / of;
+  return k <= INT32_MAX && k >= INT32_MIN ? k : 0;
+}
+
+}  // namespace
 
 const std::vector<ValueBounds::Fact>& ValueBounds::factsAt(BlockId b) {
   const auto [at, isNew] = facts_.try_emplace(b.value);
@@ -187,8 +197,8 @@ std::optional<ValueBounds::Part> ValueBounds::match(ExprId e, ExprId condition) 
     };
     const auto [of, times] = firstFactor(a);
     const auto [with, by] = firstFactor(b);
-    if (of != with || by == 0 || times % by != 0) return 0;
-    return e_.scale(b, static_cast<uint64_t>(times / by)) == a ? times / by : 0;
+    const int64_t often = of == with ? howOften(times, by) : 0;
+    return often != 0 && e_.scale(b, static_cast<uint64_t>(often)) == a ? often : 0;
   };
   int64_t k = 0;
   const Expr c = e_[condition];
@@ -206,14 +216,13 @@ std::optional<ValueBounds::Part> ValueBounds::match(ExprId e, ExprId condition) 
     const ExprTerm first = e_.terms(condition)[0];
     const int64_t by = signedAt(first.factor, width);
     for (const ExprTerm& t : e_.terms(e))
-      if (t.expr == first.expr && by != 0 && signedAt(t.factor, width) % by == 0)
-        k = signedAt(t.factor, width) / by;
+      if (t.expr == first.expr) k = howOften(signedAt(t.factor, width), by);
   } else {
     uint64_t difference = 0;
     if (!e_.differByConstant(e, condition, difference) || difference == 0) return std::nullopt;
     k = 1;
   }
-  if (k == 0 || k > INT32_MAX || k < INT32_MIN) return std::nullopt;
+  if (k == 0) return std::nullopt;
   const ExprId rest = e_.subtract(e, e_.scale(condition, static_cast<uint64_t>(k)));
   if (c.kind == ExprKind::Recurrence ? !e_.isInvariant(rest, c.loop) : e_[rest].size >= e_[e].size)
     return std::nullopt;

@@ -143,6 +143,12 @@ ValueBound ValueBounds::ofInstruction(InstrId id, unsigned width) {
     if (!e.valid() || !e_.isConstant(e)) return std::nullopt;
     return signedAt(e_[e].constant, e_[e].width);
   };
+  // Of 32 bits, whatever is shifted.
+  const auto amount = [&]() -> std::optional<int64_t> {
+    const Operand* const o = operands.single(2);
+    const auto bits = o == nullptr ? std::nullopt : immediate(f_, *o);
+    return bits ? static_cast<int64_t>(static_cast<uint32_t>(*bits)) : number(2);
+  };
   const TermId zero = terms_.constant(0);
   const bool isSigned = isSignedType(form.type);
   switch (form.op) {
@@ -166,11 +172,13 @@ ValueBound ValueBounds::ofInstruction(InstrId id, unsigned width) {
       return {zero, terms_.add(a.most, b.most)};
     }
     case Op::Shl: {
-      const auto by = number(2);
-      return by && *by >= 0 && *by < 32 ? scale(get(1, NumberKind::Any), int64_t{1} << *by) : unknown("shift");
+      const auto by = amount();
+      return by && *by >= 0 && *by < std::min<int64_t>(width, 32)
+                 ? scale(get(1, NumberKind::Any), int64_t{1} << *by)
+                 : unknown("shift");
     }
     case Op::Shr: {
-      const auto by = number(2);
+      const auto by = amount();
       const ValueBound a = get(1, isSigned ? NumberKind::Signed : NumberKind::Unsigned);
       if (!by && a.isKnown() && isNeverNegative(a.least)) return {zero, a.most};
       if (!by || *by < 0 || *by >= static_cast<int64_t>(width)) return unknown("shift");
