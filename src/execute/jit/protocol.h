@@ -28,7 +28,6 @@ constexpr const char* kToolVariable = "PTXOPT_JIT_TOOL";
 constexpr const char* kBudgetVariable = "PTXOPT_JIT_BUDGET";
 constexpr const char* kLogVariable = "PTXOPT_JIT_LOG";
 constexpr const char* kVerboseVariable = "PTXOPT_JIT_VERBOSE";
-constexpr const char* kProfileVariable = "PTXOPT_JIT_PROFILE";
 
 constexpr double kUsualBudget = 2;  // seconds
 

@@ -15,12 +15,13 @@
 #include "support/temporary_folder.h"
 #include "tool/commands/jit_table.h"
 #include "tool/commands/subcommands.h"
-#include "tool/files.h"
 #include "tool/options/cache_key.h"
 #include "tool/options/config.h"
+#include "tool/options/facts_option.h"
 #include "tool/options/guard_options.h"
 #include "tool/options/optimizer_options.h"
 #include "tool/options/parse_arguments.h"
+#include "tool/options/profile_option.h"
 #include "tool/options/wrapper_options.h"
 #include "tool/revision.h"
 #include "tool/terminal/messages.h"
@@ -37,7 +38,9 @@ constexpr const char* kNothing = ".version 8.0\n.target sm_80\n.address_size 64\
 
 struct JitLine {
   double budget = jit::kUsualBudget;
-  std::string profile, log;
+  FactsLine facts;
+  ProfileLine profile;
+  std::string log;
   bool table = false, verbose = false;
   std::vector<std::string> optimizer;  // words as of $PTXOPT_OPTIONS
   std::vector<std::string> command;
@@ -70,7 +73,8 @@ bool readJitLine(int argc, char** argv, JitLine& line, int& exitCode) {
       ->type_name("SECONDS")
       ->check(CLI::Range(0.0, kMostBudget))
       ->capture_default_str();
-  app.add_option("--profile-use", line.profile, "what launches were seen to have")->type_name("FILE");
+  line.facts.addTo(app, "");
+  line.profile.addTo(app, "");
   app.add_flag("--table", line.table, "at the end, a line for each module on standard error");
   app.add_option("--log", line.log, "append a line of JSON for each module")->type_name("FILE");
   app.add_flag("-v,--verbose", line.verbose, "a line for each module on standard error, when it is loaded");
@@ -131,23 +135,11 @@ std::string settingsOfAnswers(const wrapper::WrapperOptions& options) {
   return out;
 }
 
-bool readProfile(const std::string& path, Options& options, std::string& error) {
-  FileText text;
-  if (!readFile(path, text, error)) return false;
-  options.profile = std::string_view(text);
-  options.profileName = path;
-  return true;
-}
-
 // The process that the library asks (protocol.h).
 int answerLibrary(int argc, char** argv) {
   const Config& config = userConfig();
   wrapper::WrapperOptions options = readWrapperOptions();
   if (!config.mistakes.empty() && options.mistake.empty()) options.mistake = config.mistakes.front();
-  if (const std::string profile = environmentValue(jit::kProfileVariable); !profile.empty()) {
-    std::string error;
-    if (!readProfile(profile, options.optimizer, error) && options.mistake.empty()) options.mistake = error;
-  }
   return jit_process::answerModule(std::span(argv + 2, static_cast<std::size_t>(argc - 2)), options,
                                    settingsOfAnswers(options));
 }
@@ -163,19 +155,19 @@ std::string prepareEnvironment(JitLine& line) {
   if (library.find_first_of(" :") != std::string::npos)
     return fmt::format("'{}': a library to preload cannot have a blank or a colon in its path", library);
   if (const Config& config = userConfig(); !config.mistakes.empty()) return config.mistakes.front();
-  if (!line.optimizer.empty()) setenv(kOptions, asShellWords(line.optimizer).c_str(), 1);
-  wrapper::WrapperOptions options = readWrapperOptions();
-  if (!options.mistake.empty()) return options.mistake;
-  for (std::string* const file : {&line.profile, &line.log}) {
+  // The program may change its folder.
+  for (std::string* const file : {&line.facts.path, &line.profile.path, &line.log}) {
     if (file->empty()) continue;
     *file = fs::absolute(*file, error).string();
     if (error) return fmt::format("'{}': {}", *file, error.message());
   }
-  if (!line.profile.empty()) {
-    if (std::string why; !readProfile(line.profile, options.optimizer, why)) return why;
-    setenv(jit::kProfileVariable, line.profile.c_str(), 1);
-  }
-  // Names of passes, and the profile; a loop that is to be left alone may be in any module.
+  std::string words = line.optimizer.empty() ? environmentValue(kOptions) : asShellWords(line.optimizer);
+  if (!line.facts.path.empty()) words += ' ' + asShellWords({"--facts", line.facts.path});
+  if (!line.profile.path.empty()) words += ' ' + asShellWords({"--profile-use", line.profile.path});
+  if (!words.empty()) setenv(kOptions, words.c_str(), 1);
+  wrapper::WrapperOptions options = readWrapperOptions();
+  if (!options.mistake.empty()) return options.mistake;
+  // Names of passes, the facts and the profile; a loop that is to be left alone may be in any module.
   options.optimizer.decline.clear();
   if (const Result tried = optimize(kNothing, options.optimizer); tried.status == Status::Usage) return tried.error;
   if (line.verbose) setenv(jit::kVerboseVariable, "1", 1);
