@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <iterator>
@@ -91,6 +92,13 @@ void* oursInsteadOf(void* handle, const char* name) {
   return wrapperOf(*row);
 }
 
+// Whether the program would find nothing under that name without us: no driver is there, or it has no such function.
+bool isOursAlone(void* handle, const char* name) {
+  if (handle != RTLD_DEFAULT || name == nullptr || std::strncmp(name, "cu", 2) != 0) return false;
+  return std::ranges::any_of(rows, [&](const Row& row) { return std::strcmp(row.name, name) == 0; }) &&
+         realDlsym()(RTLD_NEXT, name) == nullptr;
+}
+
 }  // namespace
 
 void* driverFunction(const char* name) { return library() != nullptr ? realDlsym()(library(), name) : nullptr; }
@@ -145,6 +153,7 @@ extern "C" __attribute__((visibility("default"))) INTERPOSE_OPTIMIZED void* dlsy
   // Without variables: clang would have to end them after the last call.
   ptxopt::interpose::redirectDlsym(reinterpret_cast<void*>(dlsym),
                                    reinterpret_cast<void*>(ptxopt::interpose::realDlsym()));
+  if (ptxopt::interpose::isOursAlone(handle, name)) return nullptr;
   if (ptxopt::interpose::oursInsteadOf(handle, name) != nullptr)
     return ptxopt::interpose::oursInsteadOf(handle, name);
   INTERPOSE_TAKES_OUR_PLACE return ptxopt::interpose::realDlsym()(handle, name);

@@ -1,14 +1,13 @@
 // The functions of the driver that load code, as programs see them: what can be optimized is, and the driver gets it; if it does
 // not take it, or anything goes wrong before, it gets what the program gave, and its answer is the program's.
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <optional>
 
 #include "interpose/real.h"
 #include "jit/blocks.h"
 #include "jit/devices.h"
+#include "jit/file_contents.h"
 #include "jit/image.h"
 #include "jit/jit_options.h"
 #include "jit/links.h"
@@ -126,14 +125,6 @@ int loadedFrom(const char* call, void** handle, const void* at, unsigned count, 
     return loadOriginal();
   }
   return loaded(call, handle, image, devices, count, options, values, isLibrary, load, loadOriginal);
-}
-
-std::optional<std::string> contentsOf(const char* path) {
-  if (path == nullptr) return std::nullopt;
-  std::ifstream in(path, std::ios::binary);
-  std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (!in) return std::nullopt;
-  return bytes;
 }
 
 // ... and of a file.

@@ -133,7 +133,9 @@ SEEN cuFuncGetAttribute(int* value, int attribute, void* function) {
 SEEN cuKernelGetAttribute(int* value, int, void*, int) { return nextThreads(value); }
 SEEN cuLinkCreate_v2(unsigned count, int* options, void** values, void** state) {
   auto* const linker = new Linker;
-  linker->options = {count, options, values};
+  // The others may go.
+  for (unsigned i = 0; i < count; ++i)
+    if (options[i] >= kTime && options[i] <= kErrorBytes) linker->options = {count, options, values};
   *state = linker;
   return NEXT(cuLinkCreate_v2)(0, nullptr, nullptr, &linker->real);
 }
