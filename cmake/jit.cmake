@@ -4,7 +4,8 @@ file(GLOB jit_sources CONFIGURE_DEPENDS src/execute/jit/*.cpp src/execute/interp
 add_library(ptxopt_jit SHARED ${jit_sources} src/core/container/fat_layout.cpp)
 target_include_directories(ptxopt_jit PRIVATE ${PTXOPT_ROOMS})
 target_include_directories(ptxopt_jit PRIVATE ${xxhash_INCLUDE_DIRS})
-target_compile_definitions(ptxopt_jit PRIVATE INTERPOSED_FUNCTIONS="jit/functions.def")
+target_compile_definitions(ptxopt_jit PRIVATE INTERPOSED_FUNCTIONS="jit/functions.def"
+  INTERPOSED_REQUEST="PTXOPT_JIT_COMPARE")
 target_link_libraries(ptxopt_jit PRIVATE ${CMAKE_DL_LIBS})
 set_target_properties(ptxopt_jit PROPERTIES CXX_VISIBILITY_PRESET hidden
   LINK_DEPENDS ${PROJECT_SOURCE_DIR}/src/execute/interpose/exports.map)

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <span>
 #include <string>
 
 #include "interpose/deep_binding.h"
@@ -31,6 +33,15 @@ Row rows[] = {
 #define INTERPOSED_FUNCTION(name) {#name, name, {nullptr}},
 #include INTERPOSED_FUNCTIONS
 };
+
+constexpr std::size_t kAlways = 0
+#define INTERPOSED_FUNCTION(name) +1
+#define INTERPOSED_ON_REQUEST(name)
+#include INTERPOSED_FUNCTIONS
+    ;
+
+// Those that take the place of the driver's.
+std::span<Row> rowsInUse() { return {rows, isRequested() ? std::size(rows) : kAlways}; }
 
 // glibc's: ours hides it.
 template <typename F>
@@ -69,7 +80,7 @@ void noteLibraryOf(void* function) {
 }
 
 Row* rowNamed(const char* name) {
-  for (Row& row : rows)
+  for (Row& row : rowsInUse())
     if (std::strcmp(row.name, name) == 0) return &row;
   return nullptr;
 }
@@ -101,6 +112,15 @@ bool isOursAlone(void* handle, const char* name) {
 
 }  // namespace
 
+bool isRequested() {
+#ifdef INTERPOSED_REQUEST
+  static const bool is = std::getenv(INTERPOSED_REQUEST) != nullptr;
+  return is;
+#else
+  return true;
+#endif
+}
+
 void* driverFunction(const char* name) { return library() != nullptr ? realDlsym()(library(), name) : nullptr; }
 
 void* realFunction(Id id) {
@@ -118,9 +138,9 @@ void* ours(const char* name) {
 
 void* exchanged(const char* name, void* found, bool isPerThread) {
   if (found == nullptr || name == nullptr) return found;
-  for (const Row& row : rows)
+  for (const Row& row : rowsInUse())
     if (found == wrapperOf(row)) return found;
-  for (Row& row : rows) {
+  for (Row& row : rowsInUse()) {
     const std::size_t length = std::strlen(name);
     if (std::strncmp(row.name, name, length) != 0) continue;
     if (found == realFunction(static_cast<Id>(&row - rows))) return wrapperOf(row);

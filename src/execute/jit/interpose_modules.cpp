@@ -6,6 +6,7 @@
 
 #include "interpose/real.h"
 #include "jit/blocks.h"
+#include "jit/compared_kernels.h"
 #include "jit/devices.h"
 #include "jit/file_contents.h"
 #include "jit/image.h"
@@ -105,6 +106,7 @@ int loaded(const char* call, void** handle, const Image& image, const std::vecto
   }
   note(call, image, made->answer, true);
   *handle = module;
+  if (isRequested()) ComparedKernels::get().loaded(module, isLibrary, image, made->answer);
   tried->giveToProgram();
   if (isLibrary) [[maybe_unused]]
     const Made* const kept = made.release();

@@ -234,6 +234,7 @@ std::vector<std::string> wordsOf(const Request& r, const Settings& settings) {
           word(kArchitectures, devices),
           word(kIsLinked, r.isLinked ? "1" : "0"),
           word(kMostRegisters, std::to_string(r.mostRegisters)),
+          word(kIsCompared, settings.compare.launches != 0 ? "1" : "0"),
           word(kBudgetSeconds, std::to_string(settings.budget))};
 }
 
@@ -275,6 +276,7 @@ Answer ask(const Request& request, Clock::time_point begin) {
   answer.why = nextLine(rest);
   std::istringstream names(nextLine(rest));
   for (std::string name; names >> name;) answer.ofAnyBlock.push_back(name);
+  answer.originals = nextLine(rest);
   if (verdict != kOptimized) return answer;
   answer.image = contentsOf(result.get());
   if (answer.image.empty()) return refuse("the optimizer made nothing");

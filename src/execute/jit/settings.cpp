@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 
 #include "jit/protocol.h"
@@ -38,6 +39,12 @@ Settings read() {
     const double seconds = std::strtod(budget.c_str(), &end);
     if (*end == '\0' && seconds >= 0) s.budget = seconds;
   }
+  Compare compare;
+  constexpr int kParts = 3;
+  if (std::sscanf(valueOf(kCompareVariable).c_str(), "%lu,%lu,%lf", &compare.launches, &compare.mib,
+                  &compare.seconds) == kParts &&
+      compare.seconds >= 0)
+    s.compare = compare;
   return s;
 }
 

@@ -10,6 +10,7 @@
 
 #include "emulate/program_file.h"
 #include "jit/protocol.h"
+#include "jit/settings.h"
 #include "jit_process/answer_module.h"
 #include "support/environment.h"
 #include "support/temporary_folder.h"
@@ -34,12 +35,14 @@ namespace fs = std::filesystem;
 
 constexpr const char* kOptions = "PTXOPT_OPTIONS";
 constexpr double kMostBudget = 86400;
+constexpr unsigned long kMostLaunches = 1000000000, kMostMib = 1UL << 30;
 constexpr const char* kNothing = ".version 8.0\n.target sm_80\n.address_size 64\n";
 
 struct JitLine {
   double budget = jit::kUsualBudget;
   FactsLine facts;
   ProfileLine profile;
+  jit::Compare compare;
   std::string log;
   bool table = false, verbose = false;
   std::vector<std::string> optimizer;  // words as of $PTXOPT_OPTIONS
@@ -75,7 +78,22 @@ bool readJitLine(int argc, char** argv, JitLine& line, int& exitCode) {
       ->capture_default_str();
   line.facts.addTo(app, "");
   line.profile.addTo(app, "");
-  app.add_flag("--table", line.table, "at the end, a line for each module on standard error");
+  app.add_flag(
+         "--compare{1}", line.compare.launches,
+         "run launches of kernels that changed both ways, and go on with the original where results differ: the "
+         "first, or with =N the first N, and each whose number is a power of two")
+      ->check(CLI::Range(1UL, kMostLaunches));
+  app.add_option("--compare-mib", line.compare.mib,
+                 "compare no launch while the program has more memory than so many MiB from the driver")
+      ->type_name("MIB")
+      ->check(CLI::Range(1UL, kMostMib))
+      ->capture_default_str();
+  app.add_option("--compare-seconds", line.compare.seconds, "wait so long for a launch that is compared")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.0, kMostBudget))
+      ->capture_default_str();
+  app.add_flag("--table", line.table,
+               "at the end, a line for each module on standard error, and for each kernel that was compared");
   app.add_option("--log", line.log, "append a line of JSON for each module")->type_name("FILE");
   app.add_flag("-v,--verbose", line.verbose, "a line for each module on standard error, when it is loaded");
   const std::vector<CLI::Option*> own = app.get_options();
@@ -172,6 +190,8 @@ std::string prepareEnvironment(JitLine& line) {
   if (const Result tried = optimize(kNothing, options.optimizer); tried.status == Status::Usage) return tried.error;
   if (line.verbose) setenv(jit::kVerboseVariable, "1", 1);
   setenv(jit::kToolVariable, self.c_str(), 1);
+  if (const jit::Compare& c = line.compare; c.launches != 0)
+    setenv(jit::kCompareVariable, fmt::format("{},{},{}", c.launches, c.mib, c.seconds).c_str(), 1);
   setenv(jit::kBudgetVariable, fmt::format("{}", line.budget).c_str(), 1);
   const std::string before = environmentValue("LD_PRELOAD");
   setenv("LD_PRELOAD", (before.empty() ? library : library + ':' + before).c_str(), 1);
