@@ -16,13 +16,13 @@ std::string valueOf(const char* variable) {
   return value != nullptr ? value : "";
 }
 
-// Beside the library in a build, in bin where both are installed.
+// Beside the library in a build, in bin where both are installed, also as a Python package.
 std::string toolBesideUs() {
   Dl_info info;
   if (dladdr(reinterpret_cast<const void*>(&Settings::get), &info) == 0 || info.dli_fname == nullptr) return {};
   const std::string library = info.dli_fname;
   const std::string folder = library.substr(0, library.rfind('/') + 1);
-  for (const char* const place : {"ptxopt", "../../bin/ptxopt", "../../../bin/ptxopt"})
+  for (const char* const place : {"ptxopt", "bin/ptxopt", "../../bin/ptxopt", "../../../bin/ptxopt"})
     if (const std::string tool = folder + place; access(tool.c_str(), X_OK) == 0) return tool;
   return {};
 }

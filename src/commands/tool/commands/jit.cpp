@@ -130,11 +130,12 @@ std::string asShellWords(const std::vector<std::string>& words) {
   return out;
 }
 
-// Beside the tool in a build, under lib where it is installed. Empty where it is not, with what to do.
+// Beside the tool in a build, under lib where it is installed, above it in a Python package. Empty where it is not, with what to do.
 std::string libraryToPreload(const fs::path& self, std::string& missing) {
   std::error_code error;
   const fs::path beside = self.parent_path();
-  for (const fs::path& folder : {beside, beside / fs::path(PTXOPT_EMULATION_FOLDER).parent_path()})
+  for (const fs::path& folder :
+       {beside, beside / fs::path(PTXOPT_EMULATION_FOLDER).parent_path(), beside.parent_path()})
     if (fs::exists(folder / "libptxopt_jit.so", error))
       return fs::canonical(folder / "libptxopt_jit.so", error).string();
   missing = "libptxopt_jit.so, which is to be loaded into the program, is not there; ";
