@@ -13,6 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tests/lib"))
 import command_tests  # noqa: E402
+from compilers import find  # noqa: E402
 
 # An optimizer that is wrong: the first store in what it makes, which stands before the originals, is of another value.
 WRONG = """import os, re, subprocess, sys
@@ -24,9 +25,14 @@ os.pwrite(4, text.encode(), 0)
 os.write(5, open("answer", "rb").read())
 """
 
+SOURCE = """extern "C" __global__ void add(unsigned* p, unsigned n) {
+  for (unsigned i = 0; i < n; ++i) ((volatile unsigned*)p)[threadIdx.x] += n / 3;
+}
+"""
+
 
 class Compare(command_tests.CommandTests):
-    PARTS = ("equal", "sampled", "loaders", "wrong_kernels", "varies", "refused", "patience", "failed", "together", "unseen", "usage")
+    PARTS = ("equal", "sampled", "loaders", "compiled", "wrong_kernels", "varies", "refused", "patience", "failed", "together", "unseen", "usage")
 
     def __init__(self, folder, tool, library, program, compared, driver):
         super().__init__("jit --compare", tool, folder)
@@ -82,6 +88,24 @@ class Compare(command_tests.CommandTests):
                 self.check("right" in done.stdout and modules[0]["used"] == "optimized" and not done.stderr, loader, way, done, modules)
                 is_linked = loader.startswith("cuLink")
                 self.check([k["equal"] for k in kernels] == ([] if is_linked else [1]), loader, way, kernels)
+
+    def compiled(self):
+        """What nvcc makes: PTX in a fat binary, compressed or not, and machine code."""
+        nvcc = find("NVCC", "nvcc")
+        if not nvcc:
+            return
+        self.write("add.cu", SOURCE)
+        for options in ([], ["-Xfatbin", "-compress-mode=none"], ["-lineinfo"], ["-code=sm_80"]):
+            code = [] if "-code=sm_80" in options else ["-code=compute_80"]
+            made = subprocess.run([nvcc, "-fatbin", "-arch=compute_80", *code, *options, "add.cu", "-o", "add.fatbin"], capture_output=True, text=True,
+                                  timeout=command_tests.LIMIT, cwd=self.folder)
+            if made.returncode != 0:
+                continue  # one that does not know it
+            if code:
+                self.counts("file", 3, equal=2, IMAGE="add.fatbin")
+                continue
+            _, modules, kernels = self.runs("file", 1, IMAGE="add.fatbin")
+            self.check(modules[0]["why"] == "a fat binary with machine code for the device" and not kernels, modules, kernels)
 
     def wrong_kernels(self):
         self.write("wrong.py", WRONG.format(tool=self.tool))

@@ -1,11 +1,13 @@
 // A program whose launches are compared, for tests of ptxopt jit --compare:  compared CASE LAUNCHES
 //
 // It launches a kernel so many times, each time on what the last one left, and prints `right` if memory then holds what it should: each
-// launch has run once. CASE is how, or on what.
+// launch has run once. CASE is how, or on what; `file`: of the fat binary $IMAGE.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
@@ -116,6 +118,7 @@ struct Program {
   bool isOfHost = false;
 
   void load() {
+    if (name == "file") return loadFile();
     const std::string text = textOf(name);
     if (name == "library" || name == "kernel") {
       MUST(cuLibraryLoadData(&library, text.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0));
@@ -126,6 +129,18 @@ struct Program {
     MUST(cuModuleLoadData(&module, text.c_str()));
     MUST(cuModuleGetFunction(&function, module, "add"));
     if (name == "attribute") MUST(cuFuncSetAttribute(function, 8, 1024));
+  }
+  // A fat binary, as the runtime hands it over.
+  void loadFile() {
+    std::ifstream in(std::getenv("IMAGE"), std::ios::binary);
+    const std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    const struct {
+      unsigned magic = 0x466243B1, version = 1;
+      const void* container;
+      const void* linked = nullptr;
+    } wrapper{.container = bytes.data()};
+    MUST(cuLibraryLoadData(&library, &wrapper, nullptr, nullptr, 0, nullptr, nullptr, 0));
+    MUST(cuLibraryGetKernel(&function, library, "add"));
   }
   void allocate() {
     void* host = nullptr;

@@ -144,12 +144,18 @@ SEEN cuLaunchKernel(void* function, unsigned gridX, unsigned gridY, unsigned gri
                     unsigned blockY, unsigned blockZ, unsigned shared, void* stream, void** parameters,
                     void** extra) {
   static uint32_t launches = 0;
+  function = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(function) & ~uintptr_t{1});
   const int result = NEXT(cuLaunchKernel)(function, gridX, gridY, gridZ, blockX, blockY, blockZ, shared, stream,
                                           parameters, extra);
   if (result != 0 || wordOf("DRIVER_VARIES").empty()) return result;
   const uint64_t last = *static_cast<uint64_t*>(parameters[0]) + 31 * sizeof launches;
   ++launches;
   return NEXT(cuMemcpyHtoD_v2)(last, &launches, sizeof launches);
+}
+// The function of a kernel has another handle.
+SEEN cuKernelGetFunction(void** function, void* kernel) {
+  *function = static_cast<char*>(kernel) + 1;
+  return 0;
 }
 SEEN cuCtxSynchronize() {
   std::this_thread::sleep_for(std::chrono::milliseconds(std::atoi(wordOf("DRIVER_SLOW").c_str())));
