@@ -41,6 +41,11 @@ bool saysBlock(std::string_view text, const FunctionOutcome& f) {
   return head.find(".maxntid") != std::string_view::npos || head.find(".reqntid") != std::string_view::npos;
 }
 
+void addReason(ImageAnswer& answer, const char* why) {
+  if (!answer.why.empty()) answer.why += "; ";
+  answer.why += why;
+}
+
 ImageAnswer optimizeText(std::string_view text, const ImageRequest& request, const wrapper::WrapperOptions& given) {
   wrapper::WrapperOptions options = given;
   options.optimizer.outcomes = true;
@@ -70,9 +75,14 @@ ImageAnswer optimizeText(std::string_view text, const ImageRequest& request, con
   answer.isOptimized = made.changed;
   if (!made.changed) return answer;
   answer.image = std::move(made.text);
-  if (!request.isCompared || request.isLinked) return answer;
-  WithOriginals both = withOriginals(text, answer.image, made.outcomes);
-  if (both.text.empty()) return answer;
+  if (!request.isCompared) return answer;
+  WithOriginals both;
+  if (!request.isLinked) both = withOriginals(text, answer.image, made.outcomes);
+  if (both.text.empty()) {
+    addReason(answer, request.isLinked ? "launches of linked code are not compared"
+                                       : "launches are not compared: the originals cannot stand beside it");
+    return answer;
+  }
   answer.image = std::move(both.text);
   answer.originals = std::move(both.description);
   return answer;
@@ -110,6 +120,7 @@ ImageAnswer optimizeFatBinary(std::string_view container, const ImageRequest& re
     if (answer.why.empty()) answer.why = std::move(part.why);
     if (!part.isOptimized) continue;
     // Which of several the driver takes is not known.
+    if (answer.isOptimized && request.isCompared) addReason(answer, "launches of several texts are not compared");
     answer.originals = answer.isOptimized ? std::string() : std::move(part.originals);
     answer.isOptimized = true;
     all.back() = container::repacked(e, part.image, false);

@@ -1,5 +1,7 @@
 #include "interpose/gate.h"
 
+#include <pthread.h>
+
 #include <condition_variable>
 #include <mutex>
 
@@ -34,6 +36,8 @@ void setWanted(bool is) {
 bool Gate::isInside() { return depth != 0; }
 
 Gate::Passage::Passage() : counts_(isRequested()) {
+  static const bool isFollowed = counts_ && ::pthread_atfork(nullptr, nullptr, endRequest) == 0;
+  static_cast<void>(isFollowed);
   if (!counts_ || depth++ != 0) return;
   State& s = state();
   std::unique_lock lock(s.mutex);

@@ -59,6 +59,8 @@ Dlopen realDlopen() {
   return found;
 }
 
+std::atomic<bool> isRequestOver = false;
+
 // The driver: the one that the program has loaded, wherever it lies, or else the one that the dynamic linker finds.
 std::atomic<void*> loaded;
 
@@ -115,11 +117,13 @@ bool isOursAlone(void* handle, const char* name) {
 bool isRequested() {
 #ifdef INTERPOSED_REQUEST
   static const bool is = std::getenv(INTERPOSED_REQUEST) != nullptr;
-  return is;
+  return is && !isRequestOver;
 #else
-  return true;
+  return !isRequestOver;
 #endif
 }
+
+void endRequest() { isRequestOver = true; }
 
 void* driverFunction(const char* name) { return library() != nullptr ? realDlsym()(library(), name) : nullptr; }
 

@@ -30,6 +30,8 @@ enum class Id : unsigned {
 
 // Whether the functions on request are to do more than the driver's. A library without INTERPOSED_REQUEST always does.
 bool isRequested();
+// In a child that began as a copy of a process that uses the driver: other threads of that may have been at work.
+void endRequest();
 
 constexpr int kNotSupported = 801;  // of a function that the driver does not have
 

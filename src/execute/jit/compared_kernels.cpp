@@ -133,7 +133,7 @@ void ComparedKernels::finish() {
   const std::unique_lock lock(lock_, std::try_to_lock);
   if (!lock.owns_lock()) return;
   for (const auto& kernel : all_)
-    if (kernel->counts.launches != 0) noteLaunches(kernel->counts);
+    if (kernel->counts.launches != 0 || !kernel->counts.notCompared.empty()) noteLaunches(kernel->counts);
 }
 
 }  // namespace ptxopt::jit

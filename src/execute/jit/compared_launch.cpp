@@ -32,6 +32,10 @@ using interpose::Gate;
 
 std::atomic<int> captures{0};
 
+// How often the device, or another thread, was waited for in vain. A program in which that is so is not held up for each kernel.
+std::atomic<unsigned> vainWaits{0};
+constexpr unsigned kMostVainWaits = 3;
+
 std::chrono::milliseconds patience() {
   return std::chrono::milliseconds(static_cast<long>(1000 * std::min(Settings::get().compare.seconds, 1e6)));
 }
@@ -76,6 +80,7 @@ std::optional<int> waitForDevice() {
     thread.join();
   else
     thread.detach();
+  if (!isDone) ++vainWaits;
   return isDone ? wait->result : std::nullopt;
 }
 
@@ -198,6 +203,7 @@ bool leadsElsewhere(const MemoryImage& image, const Allocations::Map& others) {
 // ---- both ways ----
 
 constexpr const char* kNotDone = "the device is not done in time";
+constexpr const char* kNotDoneBefore = "the device, or another thread, was often not done in time";
 
 class Comparison {
  public:
@@ -304,11 +310,12 @@ Way wayOf(ComparedKernel& kernel, const Launch& l) {
     const unsigned long launch = ++kernel.counts.launches;
     if (kernel.isOriginalUsed) return Way::Original;
     if (!isChosen(launch) || kernel.isGivenUp) return Way::Optimized;
-    const char* const why = !kernel.refusal.empty() ? kernel.refusal.c_str()
-                            : captures != 0         ? "a stream is being captured"
-                            : l.hasEvents           ? "its launch has events"
-                            : usesHeap              ? "a module takes memory from the heap of the device"
-                                                    : nullptr;
+    const char* const why = !kernel.refusal.empty()       ? kernel.refusal.c_str()
+                            : captures != 0               ? "a stream is being captured"
+                            : l.hasEvents                 ? "its launch has events"
+                            : vainWaits >= kMostVainWaits ? kNotDoneBefore
+                            : usesHeap                    ? "a module takes memory from the heap of the device"
+                                                          : nullptr;
     if (why == nullptr) return Way::Both;
     ++kernel.counts.notCompared[why];
     return Way::Optimized;
@@ -318,6 +325,7 @@ Way wayOf(ComparedKernel& kernel, const Launch& l) {
 int launchedBothWays(const ComparedHandle& handle, const Launch& l, const LaunchFunction& launch) {
   const Gate::Closed gate(patience());
   if (gate.isClosed()) return Comparison(handle, l, launch).run();
+  ++vainWaits;
   ComparedKernels::get().locked([&] {
     ++handle.kernel->counts.notCompared["another thread is in a call of the driver"];
     handle.kernel->isGivenUp = true;
@@ -333,6 +341,16 @@ void noteCapture(bool begins) {
     ++captures;
   else if (captures > 0)
     --captures;
+}
+
+void* inGraph(void* kernel) {
+  const ComparedHandle handle = kernel != nullptr ? ComparedKernels::get().find(kernel) : ComparedHandle();
+  if (handle.kernel == nullptr) return kernel;
+  return ComparedKernels::get().locked([&] {
+    if (handle.kernel->isOriginalUsed) return handle.original;
+    ++handle.kernel->counts.notCompared["it is a node of a graph"];
+    return kernel;
+  });
 }
 
 int launched(const Launch& l, const LaunchFunction& launch) {

@@ -29,6 +29,8 @@ struct Launch {
 using LaunchFunction = std::function<int(void* function)>;
 int launched(const Launch& l, const LaunchFunction& launch);
 
+// What to make a node of a graph of, instead of a kernel: its original, if it was found to differ.
+void* inGraph(void* kernel);
 // A stream begins to be captured, or is no more.
 void noteCapture(bool begins);
 

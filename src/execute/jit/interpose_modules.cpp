@@ -106,7 +106,11 @@ int loaded(const char* call, void** handle, const Image& image, const std::vecto
   }
   note(call, image, made->answer, true);
   *handle = module;
-  if (isRequested()) ComparedKernels::get().loaded(module, isLibrary, image, made->answer);
+  try {
+    if (isRequested()) ComparedKernels::get().loaded(module, isLibrary, image, made->answer);
+  } catch (const std::exception&) {
+    // Its launches are not compared.
+  }
   tried->giveToProgram();
   if (isLibrary) [[maybe_unused]]
     const Made* const kept = made.release();

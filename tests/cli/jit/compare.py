@@ -87,6 +87,7 @@ class Compare(command_tests.CommandTests):
                 done, modules, kernels = self.runs(way, loader, "good", program=self.program)
                 self.check("right" in done.stdout and modules[0]["used"] == "optimized" and not done.stderr, loader, way, done, modules)
                 is_linked = loader.startswith("cuLink")
+                self.check(modules[0]["why"] == ("launches of linked code are not compared" if is_linked else ""), loader, way, modules)
                 self.check([k["equal"] for k in kernels] == ([] if is_linked else [1]), loader, way, kernels)
 
     def compiled(self):
@@ -120,10 +121,13 @@ class Compare(command_tests.CommandTests):
             self.check(done.stdout == "right\n", case, done)
             self.check("add of module" in done.stderr and f"launch 1 differs from that of the original: {memory}" in done.stderr, case, done.stderr)
             self.check(len(kernels) == 1 and (kernels[0]["different"], kernels[0]["equal"], kernels[0]["launches"]) == (1, 0, 3), case, kernels)
+        # In a graph as well.
+        done, kernels = self.by_hand(tool, "node", 3)
+        self.check(done.stdout == "right\n" and kernels[0]["different"] == 1 and not kernels[0]["not_compared"], "a node", done, kernels)
         # Without the option the wrong kernel is launched: it is wrong.
         done, _ = self.by_hand(tool, "plain", 3, compare=None)
         self.check(done.stdout == "wrong\n", done)
-        # What is launched after that is the original, in a graph as well.
+        # One whose results vary is not told from it.
         done, kernels = self.by_hand(tool, "plain", 3, DRIVER_VARIES="1")
         self.check(kernels and kernels[0]["different"] == 0 and kernels[0]["varying"] == 2, "varies", kernels)
 
@@ -148,6 +152,9 @@ class Compare(command_tests.CommandTests):
         self.counts("large", 3, why={"there is more memory than 2 MiB": 2}, options=("--compare", "--compare-mib", "2"))
         done, _, kernels = self.runs("captured", 3)
         self.check(done.stdout == "right\n" and kernels[0]["not_compared"] == {"a stream is being captured": 1}, done, kernels)
+
+        done, _, kernels = self.runs("node", 3)
+        self.check(done.stdout == "right\n" and kernels[0]["not_compared"] == {"it is a node of a graph": 1}, done, kernels)
 
     def patience(self):
         """A device that is not done in time is not waited for, and not again."""

@@ -45,6 +45,8 @@ int cuStreamBeginCapture_v2(void*, int);
 int cuStreamEndCapture(void*, void**);
 int cuGraphInstantiateWithFlags(void**, void*, unsigned long long);
 int cuGraphLaunch(void*, void*);
+int cuGraphCreate(void**, unsigned);
+int cuGraphAddKernelNode_v2(void**, void*, void* const*, size_t, const void*);
 }
 
 #define MUST(call) \
@@ -206,7 +208,22 @@ struct Program {
       MUST(cuStreamSynchronize(stream));
       return;
     }
+    if (name == "node") return launchNode(launches);
     for (unsigned i = 0; i < launches; ++i) launch();
+  }
+  // First as it is, then in a graph.
+  void launchNode(unsigned launches) {
+    void *made = nullptr, *node = nullptr, *places[] = {&data, &n};
+    const struct {
+      void* function;
+      unsigned grid[3], block[3], shared;
+      void **parameters, **extra, *kernel, *context;
+    } kernel{function, {1, 1, 1}, {kThreads, 1, 1}, 0, places, nullptr, nullptr, nullptr};
+    launch();
+    MUST(cuGraphCreate(&made, 0));
+    MUST(cuGraphAddKernelNode_v2(&node, made, nullptr, 0, &kernel));
+    MUST(cuGraphInstantiateWithFlags(&graph, made, 0));
+    for (unsigned i = 1; i < launches; ++i) MUST(cuGraphLaunch(graph, nullptr));
   }
   bool isRight(unsigned launches) {
     std::vector<uint32_t> values(kThreads);
