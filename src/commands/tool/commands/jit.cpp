@@ -76,19 +76,22 @@ bool readJitLine(int argc, char** argv, JitLine& line, int& exitCode) {
       ->type_name("SECONDS")
       ->check(CLI::Range(0.0, kMostBudget))
       ->capture_default_str();
-  line.facts.addTo(app, "");
-  line.profile.addTo(app, "");
+  line.facts.addTo(app, "Options");
+  line.profile.addTo(app, "Options");
   app.add_flag(
          "--compare{1}", line.compare.launches,
          "run launches of kernels that changed both ways, and go on with the original where results differ: the "
          "first, or with =N the first N, and each whose number is a power of two")
       ->check(CLI::Range(1UL, kMostLaunches));
   app.add_option("--compare-mib", line.compare.mib,
-                 "compare no launch while the program has more memory than so many MiB from the driver")
+                 "compare no launch while the program has more memory than so many MiB from the driver; 512 where "
+                 "this is not said")
       ->type_name("MIB")
       ->check(CLI::Range(1UL, kMostMib))
       ->capture_default_str();
-  app.add_option("--compare-seconds", line.compare.seconds, "wait so long for a launch that is compared")
+  app.add_option("--compare-seconds", line.compare.seconds,
+                 "wait so long for a launch that is compared; 10 "
+                 "where this is not said")
       ->type_name("SECONDS")
       ->check(CLI::Range(0.0, kMostBudget))
       ->capture_default_str();
