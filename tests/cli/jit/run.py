@@ -224,6 +224,8 @@ open("seen", "w").write(json.dumps([sorted(map(int, os.listdir("/proc/self/fd"))
             self.write("facts.json", json.dumps({"version": 1, "kernels": [{"kernel": "add", "block": [threads, 1, 1]}]}))
             options = ("--log", "log", "--facts", "facts.json")
             self.check([found(jit=options), found(jit=options)] == [[False], [True]], "other facts")
+            log = self.program_runs(*words, jit=options, PTXOPT_OPTIONS="--facts none.json")[2]
+            self.check(log[0]["used"] == "optimized", "the line counts more than the variable", log)
         self.check(found(COMMENT="another text") == [False], "another text")
         self.check(found(PTXOPT_CACHE_DIR="") == [False] and found(PTXOPT_CACHE_DIR="") == [False], "no cache")
         # What is not PTX is known, too.
