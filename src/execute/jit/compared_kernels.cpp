@@ -90,12 +90,14 @@ void ComparedKernels::found(void* kernel, void* module, bool isLibrary, const ch
   std::shared_ptr<ComparedKernel> compared;
   {
     const std::lock_guard guard(lock_);
-    handles_.erase(kernel);  // of a module that is gone
     const auto entry = modules_.find(module);
-    if (entry == modules_.end()) return;
-    const auto at = entry->second->kernels.find(std::string_view(name));
-    if (at == entry->second->kernels.end()) return;
-    compared = at->second;
+    if (entry != modules_.end())
+      if (const auto at = entry->second->kernels.find(std::string_view(name)); at != entry->second->kernels.end())
+        compared = at->second;
+    // Of a module that is gone.
+    if (const auto known = handles_.find(kernel); known != handles_.end() && known->second.kernel != compared)
+      handles_.erase(known);
+    if (compared == nullptr) return;
   }
   // Not locked: the driver may take its time.
   void* const original = kernelNamed(module, isLibrary, std::string(name) + kOriginalSuffix);

@@ -302,6 +302,13 @@ bool isChosen(unsigned long launch) {
   return launch <= Settings::get().compare.launches || (launch & (launch - 1)) == 0;
 }
 
+bool isCaptured(void* stream) {
+  static auto* const call = driver<int(void*, int*)>("cuStreamIsCapturing");
+  int status = 0;
+  // It refuses to say of a default stream that must not be used now.
+  return captures != 0 || (call != nullptr && (call(stream, &status) != 0 || status != 0));
+}
+
 // What is to be launched. Counts the launch.
 enum class Way { Optimized, Original, Both };
 Way wayOf(ComparedKernel& kernel, const Launch& l) {
@@ -311,7 +318,7 @@ Way wayOf(ComparedKernel& kernel, const Launch& l) {
     if (kernel.isOriginalUsed) return Way::Original;
     if (!isChosen(launch) || kernel.isGivenUp) return Way::Optimized;
     const char* const why = !kernel.refusal.empty()       ? kernel.refusal.c_str()
-                            : captures != 0               ? "a stream is being captured"
+                            : isCaptured(l.stream)        ? "a stream is being captured"
                             : l.hasEvents                 ? "its launch has events"
                             : vainWaits >= kMostVainWaits ? kNotDoneBefore
                             : usesHeap                    ? "a module takes memory from the heap of the device"

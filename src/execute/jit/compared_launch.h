@@ -22,6 +22,7 @@ struct Launch {
   void* function = nullptr;
   void* const* parameters = nullptr;
   void* const* extra = nullptr;
+  void* stream = nullptr;
   bool hasEvents = false;  // tells others of its progress
 };
 

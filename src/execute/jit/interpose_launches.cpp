@@ -181,11 +181,12 @@ INTERPOSED cuKernelSetCacheConfig(void* kernel, int config, int device) {
 
 // ---- launches ----
 
-#define LAUNCHES(suffix)                                                                                           \
+constexpr uintptr_t kPerThread = 2;  // CU_STREAM_PER_THREAD
+#define LAUNCHES(suffix, ofThread)                                                                                 \
   INTERPOSED cuLaunchKernel##suffix(void* function, unsigned gridX, unsigned gridY, unsigned gridZ,                \
                                     unsigned blockX, unsigned blockY, unsigned blockZ, unsigned shared,            \
                                     void* stream, void** parameters, void** extra) {                               \
-    return launched({function, parameters, extra}, [&](void* of) {                                                 \
+    return launched({function, parameters, extra, stream != nullptr ? stream : ofThread}, [&](void* of) {          \
       return call(REAL(cuLaunchKernel##suffix), of, gridX, gridY, gridZ, blockX, blockY, blockZ, shared, stream,   \
                   parameters, extra);                                                                              \
     });                                                                                                            \
@@ -193,19 +194,21 @@ INTERPOSED cuKernelSetCacheConfig(void* kernel, int config, int device) {
   INTERPOSED cuLaunchCooperativeKernel##suffix(void* function, unsigned gridX, unsigned gridY, unsigned gridZ,     \
                                                unsigned blockX, unsigned blockY, unsigned blockZ, unsigned shared, \
                                                void* stream, void** parameters) {                                  \
-    return launched({function, parameters}, [&](void* of) {                                                        \
+    return launched({function, parameters, nullptr, stream != nullptr ? stream : ofThread}, [&](void* of) {        \
       return call(REAL(cuLaunchCooperativeKernel##suffix), of, gridX, gridY, gridZ, blockX, blockY, blockZ,        \
                   shared, stream, parameters);                                                                     \
     });                                                                                                            \
   }                                                                                                                \
   INTERPOSED cuLaunchKernelEx##suffix(const LaunchConfig* config, void* function, void** parameters,               \
                                       void** extra) {                                                              \
-    return launched({function, parameters, extra, config != nullptr && hasEvents(*config)}, [&](void* of) {        \
-      return call(REAL(cuLaunchKernelEx##suffix), config, of, parameters, extra);                                  \
-    });                                                                                                            \
+    Launch l{function, parameters, extra};                                                                         \
+    if (config != nullptr) l.stream = config->stream != nullptr ? config->stream : ofThread;                       \
+    if (config != nullptr) l.hasEvents = hasEvents(*config);                                                       \
+    return launched(                                                                                               \
+        l, [&](void* of) { return call(REAL(cuLaunchKernelEx##suffix), config, of, parameters, extra); });         \
   }
-LAUNCHES()
-LAUNCHES(_ptsz)
+LAUNCHES(, nullptr)
+LAUNCHES(_ptsz, reinterpret_cast<void*>(kPerThread))
 
 // ---- captured streams ----
 

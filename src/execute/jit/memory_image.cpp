@@ -69,9 +69,13 @@ std::string MemoryImage::bytesBefore(uint64_t block) const {
 }
 
 bool MemoryImage::restore(const MemoryBlocks& changed) const {
-  for (const auto& [block, bytes] : changed) {
-    const Range& r = rangeOf(block);
-    if (!writeDevice(block, r.bytes.data() + (block - r.address), bytes.size())) return false;
+  // Blocks that follow each other, at once.
+  for (auto at = changed.begin(); at != changed.end();) {
+    const uint64_t begin = at->first;
+    const Range& r = rangeOf(begin);
+    uint64_t end = begin;
+    for (; at != changed.end() && at->first == end && end < r.address + r.size; ++at) end += at->second.size();
+    if (!writeDevice(begin, r.bytes.data() + (begin - r.address), end - begin)) return false;
   }
   return true;
 }
