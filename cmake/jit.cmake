@@ -10,7 +10,7 @@ target_link_libraries(ptxopt_jit PRIVATE ${CMAKE_DL_LIBS})
 set_target_properties(ptxopt_jit PROPERTIES CXX_VISIBILITY_PRESET hidden
   LINK_DEPENDS ${PROJECT_SOURCE_DIR}/src/execute/interpose/exports.map)
 target_compile_options(ptxopt_jit PRIVATE $<$<CONFIG:Release>:-O1> -ffunction-sections -fdata-sections)
-target_link_options(ptxopt_jit PRIVATE LINKER:--exclude-libs,ALL LINKER:--gc-sections LINKER:--as-needed
+target_link_options(ptxopt_jit PRIVATE LINKER:--exclude-libs,ALL LINKER:-Bsymbolic-functions LINKER:--gc-sections LINKER:--as-needed
   LINKER:--version-script=${PROJECT_SOURCE_DIR}/src/execute/interpose/exports.map)
 if(PTXOPT_WHEEL)
   # As libptxopt.so is (shared.cmake): of the C library what 2.27 has, and libgcc as it is there.
