@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "interpose/relaxed.h"
 #include "jit/driver.h"
 #include "jit/log.h"
 #include "jit/protocol.h"
@@ -26,6 +27,7 @@ void* kernelNamed(void* module, bool isLibrary, const std::string& name) {
   auto* const find =
       driver<int(void**, void*, const char*)>(isLibrary ? "cuLibraryGetKernel" : "cuModuleGetFunction");
   void* kernel = nullptr;
+  const interpose::Relaxed relaxed;
   return find != nullptr && find(&kernel, module, name.c_str()) == 0 ? kernel : nullptr;
 }
 
@@ -109,6 +111,7 @@ void ComparedKernels::function(void* function, void* kernel) {
   static auto* const functionOf = driver<int(void**, void*)>("cuKernelGetFunction");
   const ComparedHandle known = find(kernel);
   void* original = nullptr;
+  const interpose::Relaxed relaxed;
   if (known.kernel == nullptr || functionOf == nullptr || functionOf(&original, known.original) != 0) return;
   const std::lock_guard guard(lock_);
   handles_[function] = {known.kernel, original};
