@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <sstream>
 
 #include "interpose/relaxed.h"
@@ -45,7 +46,16 @@ ComparedKernels& ComparedKernels::get() {
   return *kernels;
 }
 
-void ComparedKernels::loaded(void* handle, bool isLibrary, const Image& image, const Answer& answer) {
+bool ComparedKernels::loaded(void* handle, bool isLibrary, const Image& image, const Answer& answer) {
+  try {
+    add(handle, isLibrary, image, answer);
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+void ComparedKernels::add(void* handle, bool isLibrary, const Image& image, const Answer& answer) {
   const auto module = std::make_shared<ComparedModule>();
   const auto entry = std::make_shared<Entry>();
   module->handle = handle;

@@ -54,8 +54,8 @@ class ComparedKernels {
  public:
   static ComparedKernels& get();
 
-  // A module was loaded, or goes.
-  void loaded(void* module, bool isLibrary, const Image& image, const Answer& answer);
+  // A module was loaded, or goes. False where there was no memory for it: its launches are not compared.
+  bool loaded(void* module, bool isLibrary, const Image& image, const Answer& answer);
   void unloaded(void* module);
   // The module of a library.
   void same(void* module, void* library);
@@ -77,6 +77,7 @@ class ComparedKernels {
 
  private:
   ComparedKernels();
+  void add(void* module, bool isLibrary, const Image& image, const Answer& answer);
   void finish();
 
   struct Entry {

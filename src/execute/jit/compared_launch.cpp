@@ -27,7 +27,6 @@
 namespace ptxopt::jit {
 namespace {
 
-using interpose::Allocation;
 using interpose::Allocations;
 using interpose::Gate;
 
@@ -70,6 +69,7 @@ std::optional<int> waitForDevice() {
       wait->changed.notify_all();
     });
   } catch (const std::system_error&) {
+    thread = {};  // the system gives none
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (!thread.joinable()) return std::nullopt;

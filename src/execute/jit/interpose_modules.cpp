@@ -106,11 +106,7 @@ int loaded(const char* call, void** handle, const Image& image, const std::vecto
   }
   note(call, image, made->answer, true);
   *handle = module;
-  try {
-    if (isRequested()) ComparedKernels::get().loaded(module, isLibrary, image, made->answer);
-  } catch (const std::exception&) {
-    // Its launches are not compared.
-  }
+  if (isRequested()) ComparedKernels::get().loaded(module, isLibrary, image, made->answer);
   tried->giveToProgram();
   if (isLibrary) [[maybe_unused]]
     const Made* const kept = made.release();

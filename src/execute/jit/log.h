@@ -13,8 +13,8 @@ namespace ptxopt::jit {
 // `call`: the driver's function. `isUsed`: the program has what was made of it; `refusal`: why not, beside what the answer says.
 // Nothing is thrown: false where there was no memory for it.
 bool note(const char* call, const Image& image, const Answer& answer, bool isUsed, const std::string& refusal = {});
-// At the end: what became of the launches of a kernel.
-void noteLaunches(const KernelCounts& counts);
+// At the end: what became of the launches of a kernel. False where there was no memory for it.
+bool noteLaunches(const KernelCounts& counts);
 // A launch of a kernel, the last one, differs from that of the original, there. This is said on standard error whatever is asked for.
 void noteDifference(const KernelCounts& counts, const std::string& where);
 // By which a module is known: of its bytes.

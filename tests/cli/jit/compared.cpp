@@ -156,7 +156,7 @@ struct Program {
     if (name == "variable") MUST(cuModuleGetGlobal_v2(&global, &size, module, "count"));
     if (name == "leads") {
       MUST(cuMemAlloc_v2(&table, sizeof host));
-      MUST(cuMemcpyHtoD_v2(table, &host, sizeof host));
+      MUST(cuMemcpyHtoD_v2(table, static_cast<const void*>(&host), sizeof host));
     }
     write();
   }

@@ -69,7 +69,8 @@ bool isOriginal(const void* image) {
   uint32_t magic;
   std::memcpy(&magic, image, sizeof magic);
   const void* container = image;
-  if (magic == 0x466243B1) std::memcpy(&container, static_cast<const char*>(image) + 8, sizeof container);
+  if (magic == 0x466243B1)
+    std::memcpy(static_cast<void*>(&container), static_cast<const char*>(image) + 8, sizeof container);
   std::memcpy(&magic, container, sizeof magic);
   uint64_t bytes = 0;
   if (magic == 0xBA55ED50) std::memcpy(&bytes, static_cast<const char*>(container) + 8, sizeof bytes);

@@ -105,7 +105,7 @@ again:
 std::string imageOf(const std::string& what) {
   std::string text = kGood;
   if (what == "broken") return text.replace(text.find("ret;"), 4, "ret");
-  if (what == "bounded") text.insert(text.find("{", text.find(".entry")), ".maxntid 64, 1, 1 ");
+  if (what == "bounded") text.insert(text.find('{', text.find(".entry")), ".maxntid 64, 1, 1 ");
   if (what == "machine")
     return "\x7f"
            "ELF, as far as its first bytes go";
