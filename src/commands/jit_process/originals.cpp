@@ -116,8 +116,11 @@ std::string described(const Module& module, const Names& kernels) {
       add(fmt::format("k {} {} {}", module.text(f.name), parametersOf(module, f), looked.why));
   for (uint32_t i = 0; i < module.variables.size(); ++i) {
     const Variable& v = module.variables[i];
-    const DeclaredSpace space = module.declarationForms[v.form].space;
-    if (space == DeclaredSpace::Global || space == DeclaredSpace::Const)
+    const DeclarationForm& form = module.declarationForms[v.form];
+    // A texture is no memory.
+    const bool isMemory = form.space == DeclaredSpace::Global || form.space == DeclaredSpace::Const;
+    if (isMemory && form.type != ScalarType::texref && form.type != ScalarType::surfref &&
+        form.type != ScalarType::samplerref)
       add(fmt::format("{} {}", looked.global.contains(i) ? 'v' : 'w', module.text(v.name)));
   }
   if (looked.usesHeap) add("h");

@@ -180,7 +180,8 @@ std::string placesOf(const Launch& l, const ComparedKernel& kernel, std::vector<
     return "there is more memory than " + std::to_string(Settings::get().compare.mib) + " MiB";
   const bool isPageable = isPageableUsed();
   for (const uint64_t word : wordsOf(l, kernel.parameters)) {
-    if (word == 0 || holderOf(own, word) != own.end()) continue;
+    // What is right after the end of memory may be meant as its end.
+    if (word == 0 || holderOf(own, word) != own.end() || holderOf(own, word - 1) != own.end()) continue;
     if (holderOf(others, word) != others.end()) return "it reaches memory of the host, or of another context";
     if (isOfDriver(word)) return "it reaches memory that was not followed";
     if (isPageable && isReadable(word)) return "it reaches memory of the host";
