@@ -1,7 +1,7 @@
 # The library to preload that records launches of a program on a machine with a GPU. It is linked as the stand-in is
 # (emulation.cmake); of it, the driver's functions and dlsym() are seen outside.
-file(GLOB capture_sources CONFIGURE_DEPENDS src/execute/capture/*.cpp)
-list(APPEND capture_sources src/execute/interpose/real.cpp src/execute/interpose/entries.cpp src/execute/interpose/deep_binding.cpp src/execute/record/record.cpp src/execute/record/archive.cpp src/execute/record/folder.cpp src/execute/emulate/error.cpp
+file(GLOB capture_sources CONFIGURE_DEPENDS src/execute/capture/*.cpp src/execute/interpose/*.cpp)
+list(APPEND capture_sources src/execute/record/record.cpp src/execute/record/archive.cpp src/execute/record/folder.cpp src/execute/emulate/error.cpp
   src/execute/emulate/fat_binary.cpp src/execute/emulate/limits.cpp)
 # clang makes no last call of a function that nothing may be thrown out of (dlsym). The file is of ptxopt_jit, too.
 set_source_files_properties(src/execute/interpose/real.cpp PROPERTIES COMPILE_OPTIONS $<$<CXX_COMPILER_ID:Clang>:-fno-exceptions>)
@@ -14,7 +14,7 @@ target_link_libraries(ptxopt_capture PRIVATE $<TARGET_FILE:ptxopt_tools> $<TARGE
 set_target_properties(ptxopt_capture PROPERTIES CXX_VISIBILITY_PRESET hidden
   LINK_DEPENDS ${PROJECT_SOURCE_DIR}/src/execute/interpose/exports.map)
 target_compile_options(ptxopt_capture PRIVATE $<$<CONFIG:Release>:-O1>)
-target_link_options(ptxopt_capture PRIVATE LINKER:--exclude-libs,ALL
+target_link_options(ptxopt_capture PRIVATE LINKER:--exclude-libs,ALL LINKER:-Bsymbolic-functions
   LINKER:--version-script=${PROJECT_SOURCE_DIR}/src/execute/interpose/exports.map)
 add_dependencies(ptxopt_capture ptxopt_tools ptxopt)
 ptxopt_warnings(ptxopt_capture)

@@ -32,7 +32,7 @@ if(PTXOPT_WHEEL)
     target_link_libraries(${target} PRIVATE ptxopt_shared)
   endforeach()
   target_compile_definitions(wheel_ptxopt_ptxas PRIVATE PTXOPT_MAIN=ptxopt_ptxas_main)
-  add_custom_target(ptxopt_wheel DEPENDS ptxopt_shared wheel_ptxopt wheel_ptxopt_ptxas)
+  add_custom_target(ptxopt_wheel DEPENDS ptxopt_shared ptxopt_jit wheel_ptxopt wheel_ptxopt_ptxas)
   install(TARGETS ptxopt_shared LIBRARY DESTINATION ptxopt COMPONENT python)
   install(FILES python/ptxopt_hooks.pth DESTINATION . COMPONENT python)
   # What is linked in, and the licenses of that.

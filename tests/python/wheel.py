@@ -21,7 +21,7 @@ from checking import Counted  # noqa: E402
 
 MOST_BYTES = 8_000_000
 NEWEST_GLIBC = (2, 27)
-SYSTEM = {"libpthread.so.0", "libm.so.6", "libgcc_s.so.1", "libc.so.6", "ld-linux-x86-64.so.2"}
+SYSTEM = {"libpthread.so.0", "libm.so.6", "libgcc_s.so.1", "libdl.so.2", "libc.so.6", "ld-linux-x86-64.so.2"}
 EXPORTED = r"^ptxopt_\w+$"
 
 
@@ -35,10 +35,10 @@ def content(t, wheel, folder):
         names = set(archive.namelist())
     t.check(re.fullmatch(r"ptxopt-[\d.]+-py3-none-manylinux_2_\d+_x86_64\.whl", wheel.name), f"it is called {wheel.name}")
     t.check(wheel.stat().st_size < MOST_BYTES, f"{wheel.stat().st_size} bytes")
-    wanted = {"ptxopt/libptxopt.so", "ptxopt/bin/ptxopt", "ptxopt/bin/ptxopt-ptxas", "ptxopt/py.typed", "ptxopt_hooks.pth",
+    wanted = {"ptxopt/libptxopt.so", "ptxopt/libptxopt_jit.so", "ptxopt/bin/ptxopt", "ptxopt/bin/ptxopt-ptxas", "ptxopt/py.typed", "ptxopt_hooks.pth",
               "ptxopt/triton.py", "ptxopt/licenses/libelf-dev.txt"}
     t.check(wanted <= names, f"it lacks {sorted(wanted - names)}")
-    for name in ("ptxopt/libptxopt.so", "ptxopt/bin/ptxopt", "ptxopt/bin/ptxopt-ptxas"):
+    for name in ("ptxopt/libptxopt.so", "ptxopt/libptxopt_jit.so", "ptxopt/bin/ptxopt", "ptxopt/bin/ptxopt-ptxas"):
         needed = set(re.findall(r"NEEDED.*\[(.*)\]", run("readelf", "-d", folder / name).stdout))
         t.check(needed <= SYSTEM | {"libptxopt.so"}, f"{name} needs {sorted(needed)}")
         symbols = run("objdump", "-T", folder / name).stdout

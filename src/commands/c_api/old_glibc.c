@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <math.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -26,19 +27,31 @@ OLD(int, __pthread_key_create, "2.2.5", (pthread_key_t * key, void (*end)(void*)
 OLD(int, pthread_key_delete, "2.2.5", (pthread_key_t key), (key))
 OLD(void*, pthread_getspecific, "2.2.5", (pthread_key_t key), (key))
 OLD(int, pthread_setspecific, "2.2.5", (pthread_key_t key, const void* value), (key, value))
+OLD(int, pthread_mutex_trylock, "2.2.5", (pthread_mutex_t * lock), (lock))
 OLD(int, pthread_rwlock_rdlock, "2.2.5", (pthread_rwlock_t * lock), (lock))
 OLD(int, pthread_rwlock_wrlock, "2.2.5", (pthread_rwlock_t * lock), (lock))
 OLD(int, pthread_rwlock_unlock, "2.2.5", (pthread_rwlock_t * lock), (lock))
 
-/* The driver is found at run time. dlsym is asked with a handle: it does not matter who asks. */
+/* The driver is found at run time. dlsym is asked with a handle: it does not matter who asks. A library to preload has its own of both. */
+#ifndef PTXOPT_HAS_DLSYM
 OLD(void*, dlopen, "2.2.5", (const char* file, int mode), (file, mode))
 OLD(void*, dlsym, "2.2.5", (void* handle, const char* name), (handle, name))
 OLD(char*, dlerror, "2.2.5", (void), ())
+#else
+OLD(void*, dlvsym, "2.2.5", (void* handle, const char* name, const char* version), (handle, name, version))
+OLD(int, dladdr, "2.2.5", (const void* address, Dl_info* to), (address, to))
+OLD(int, pthread_sigmask, "2.2.5", (int how, const sigset_t* set, sigset_t* before), (how, set, before))
+#endif
 
+#ifdef PTXOPT_HAS_DLSYM
+/* Its C++ runtime asks whether there are threads. */
+char __libc_single_threaded = 0;
+#else
 /* The newer ones leave out what SVID asks for where the argument is out of range. */
 OLD(double, exp, "2.2.5", (double x), (x))
 OLD(double, log, "2.2.5", (double x), (x))
 OLD(double, pow, "2.2.5", (double x, double y), (x, y))
+#endif
 
 /* stat and its kind called these, with a version of the structure. */
 enum { kStatVersion = 1 };

@@ -31,6 +31,7 @@ ImageRequest requestOf(std::span<char* const> words) {
     if (key == jit::kIsLinked) r.isLinked = value == "1";
     if (key == jit::kMostRegisters)
       r.mostRegisters = static_cast<unsigned>(std::strtoul(value.c_str(), nullptr, 10));
+    if (key == jit::kIsCompared) r.isCompared = value == "1";
     if (key == jit::kBudgetSeconds) r.budget = std::strtod(value.c_str(), nullptr);
     if (key != jit::kArchitectures || value.empty()) continue;
     for (const std::string& device : partsOf(value, ','))
@@ -65,12 +66,12 @@ void say(const ImageAnswer& a) {
   constexpr const char* kUnchanged = "nothing in it changes";
   const bool isWritten = !a.isOptimized || writeAll(jit::kResult, a.image);
   const std::string text =
-      fmt::format("{}\n{} {} {}\n{}\n{}\n", a.isOptimized && isWritten ? jit::kOptimized : jit::kSame, a.kernels,
-                  a.changed, a.isFromCache ? 1 : 0,
+      fmt::format("{}\n{} {} {}\n{}\n{}\n{}\n", a.isOptimized && isWritten ? jit::kOptimized : jit::kSame,
+                  a.kernels, a.changed, a.isFromCache ? 1 : 0,
                   !isWritten                        ? std::strerror(errno)
                   : !a.isOptimized && a.why.empty() ? kUnchanged
                                                     : a.why.c_str(),
-                  a.ofAnyBlock);
+                  a.ofAnyBlock, a.originals);
   writeAll(jit::kAnswer, text);
   ::close(jit::kAnswer);  // nobody is kept waiting
 }

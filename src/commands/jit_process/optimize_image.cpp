@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "container/fat_binary.h"
+#include "jit_process/originals.h"
 #include "ptxas/cache.h"
 
 namespace ptxopt::jit_process {
@@ -40,6 +41,11 @@ bool saysBlock(std::string_view text, const FunctionOutcome& f) {
   return head.find(".maxntid") != std::string_view::npos || head.find(".reqntid") != std::string_view::npos;
 }
 
+void addReason(ImageAnswer& answer, const char* why) {
+  if (!answer.why.empty()) answer.why += "; ";
+  answer.why += why;
+}
+
 ImageAnswer optimizeText(std::string_view text, const ImageRequest& request, const wrapper::WrapperOptions& given) {
   wrapper::WrapperOptions options = given;
   options.optimizer.outcomes = true;
@@ -67,7 +73,18 @@ ImageAnswer optimizeText(std::string_view text, const ImageRequest& request, con
   for (const std::string& note : made.notes)
     if (answer.why.empty() && note.ends_with("[guard]")) answer.why = oneLine(note);
   answer.isOptimized = made.changed;
-  if (made.changed) answer.image = std::move(made.text);
+  if (!made.changed) return answer;
+  answer.image = std::move(made.text);
+  if (!request.isCompared) return answer;
+  WithOriginals both;
+  if (!request.isLinked) both = withOriginals(text, answer.image, made.outcomes);
+  if (both.text.empty()) {
+    addReason(answer, request.isLinked ? "launches of linked code are not compared"
+                                       : "launches are not compared: the originals cannot stand beside it");
+    return answer;
+  }
+  answer.image = std::move(both.text);
+  answer.originals = std::move(both.description);
   return answer;
 }
 
@@ -102,6 +119,9 @@ ImageAnswer optimizeFatBinary(std::string_view container, const ImageRequest& re
     answer.ofAnyBlock += part.ofAnyBlock;
     if (answer.why.empty()) answer.why = std::move(part.why);
     if (!part.isOptimized) continue;
+    // Which of several the driver takes is not known.
+    if (answer.isOptimized && request.isCompared) addReason(answer, "launches of several texts are not compared");
+    answer.originals = answer.isOptimized ? std::string() : std::move(part.originals);
     answer.isOptimized = true;
     all.back() = container::repacked(e, part.image, false);
   }
@@ -114,8 +134,8 @@ ImageAnswer optimizeFatBinary(std::string_view container, const ImageRequest& re
 constexpr std::string_view kLate = "late";
 
 std::string entryOf(const ImageAnswer& a) {
-  return fmt::format("{}\n{} {}\n{}\n{}\n{}", a.isOptimized ? "optimized" : "same", a.kernels, a.changed, a.why,
-                     a.ofAnyBlock, a.image);
+  return fmt::format("{}\n{} {}\n{}\n{}\n{}\n{}", a.isOptimized ? "optimized" : "same", a.kernels, a.changed, a.why,
+                     a.ofAnyBlock, a.originals, a.image);
 }
 
 std::string_view cutLine(std::string_view& text) {
@@ -131,6 +151,7 @@ ImageAnswer answerOf(std::string_view entry) {
   if (std::sscanf(std::string(cutLine(entry)).c_str(), "%u %u", &a.kernels, &a.changed) != 2) a.kernels = 0;
   a.why = cutLine(entry);
   a.ofAnyBlock = cutLine(entry);
+  a.originals = cutLine(entry);
   a.image = entry;
   return a;
 }
@@ -187,10 +208,11 @@ KnownAnswer findAnswer(std::string_view image, const ImageRequest& request, cons
   KnownAnswer found;
   std::string devices;
   for (const unsigned d : request.devices) devices += fmt::format("{} ", d);
-  found.key = Cache::key(fmt::format("jit\n{}\n{}{}{} {} {}\n{}\n", settings, programs(options), devices,
-                                     request.isFatBinary, request.isLinked, request.mostRegisters,
-                                     options.optimizer.facts + '\n' + options.optimizer.profile) +
-                         std::string(image));
+  found.key =
+      Cache::key(fmt::format("jit\n{}\n{}{}{} {} {} {}\n{}\n", settings, programs(options), devices,
+                             request.isFatBinary, request.isLinked, request.mostRegisters, request.isCompared,
+                             options.optimizer.facts + '\n' + options.optimizer.profile) +
+                 std::string(image));
   const auto entry = Cache::user().find(found.key);
   if (!entry) return found;
   std::string_view rest = *entry;

@@ -19,6 +19,7 @@ struct ImageRequest {
   std::vector<unsigned> devices;  // the architectures that may run it; none: not known
   bool isLinked = false;          // an input of the linker
   unsigned mostRegisters = 0;     // 0: not said
+  bool isCompared = false;        // kernels that change are to be there as they were, too
   double budget = 0;              // how many seconds are waited for the answer
 };
 
@@ -28,8 +29,9 @@ struct ImageAnswer {
   unsigned kernels = 0, changed = 0;
   bool isFromCache = false;
   std::string
-      ofAnyBlock;   // kernels that changed and say nothing of the threads of their blocks, with blanks between them
-  std::string why;  // not optimized, or what was kept, in a line
+      ofAnyBlock;  // kernels that changed and say nothing of the threads of their blocks, with blanks between them
+  std::string originals;  // of isCompared: what there is of them (protocol.h)
+  std::string why;        // not optimized, or what was kept, in a line
 };
 
 // What the cache knows.

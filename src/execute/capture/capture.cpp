@@ -15,6 +15,7 @@
 #include "emulate/limits.h"
 #include "exec/error.h"
 #include "exec/machine.h"
+#include "interpose/allocations.h"
 #include "support/log.h"
 
 namespace ptxopt::capture {
@@ -104,13 +105,13 @@ bool Capture::addMemory(const RecordedLaunch& launch, std::vector<RecordedMemory
                         std::vector<std::string>& contents) const {
   const uint64_t most = settings_.mostMiB << 20;
   uint64_t bytes = 0;
+  const interpose::Allocations::Map memory =
+      interpose::Allocations::get().with([](const auto& map) { return map; });
   std::vector<uint64_t> toVisit;
   std::map<uint64_t, bool> seen;
   const auto visit = [&](uint64_t address) {
-    auto after = memory.upper_bound(address);
-    if (after == memory.begin()) return;
-    const auto& [base, range] = *std::prev(after);
-    if (address - base < range.size && seen.emplace(base, true).second) toVisit.push_back(base);
+    const auto holder = interpose::holderOf(memory, address);
+    if (holder != memory.end() && seen.emplace(holder->first, true).second) toVisit.push_back(holder->first);
   };
   if (settings_.memory == Memory::All) {
     for (const auto& [base, range] : memory) visit(base);
@@ -121,7 +122,7 @@ bool Capture::addMemory(const RecordedLaunch& launch, std::vector<RecordedMemory
   while (!toVisit.empty()) {
     const uint64_t base = toVisit.back();
     toVisit.pop_back();
-    const DeviceRange& range = memory.at(base);
+    const interpose::Allocation& range = memory.at(base);
     if ((bytes += range.size) > most) return false;
     RecordedMemory m;
     m.name = range.name;
@@ -243,9 +244,9 @@ int Capture::profiled(const Launch& l, const std::function<int()>& launch) {
   const std::lock_guard guard(lock_);
   const KnownKernel* const kernel = modules.kernel(l.function);
   if (kernel == nullptr) return result;
-  const auto isMemory = [&](uint64_t address) {
-    const auto after = memory.upper_bound(address);
-    return after != memory.begin() && address - std::prev(after)->first < std::prev(after)->second.size;
+  const auto isMemory = [](uint64_t address) {
+    return interpose::Allocations::get().with(
+        [address](const auto& map) { return interpose::holderOf(map, address) != map.end(); });
   };
   if (const std::string why = profiler_.add(*kernel, l, microseconds, isMemory); !why.empty()) decline(why);
   return result;

@@ -26,11 +26,6 @@
 
 namespace ptxopt::capture {
 
-struct DeviceRange {
-  uint64_t size = 0;
-  const char* name = "";
-};
-
 class Capture {
  public:
   static Capture& get();
@@ -49,8 +44,7 @@ class Capture {
   bool wantsMore() const { return recorded_ < settings_.most; }
   Modules modules;
   Graphs graphs;
-  std::map<uint64_t, DeviceRange> memory;  // by address
-  uint64_t textures = 0;                   // texture and surface objects that are there
+  uint64_t textures = 0;  // texture and surface objects that are there
 
   // Of a node of a graph: its arguments, and whether it is wanted. For note().
   void complete(GraphNode& node);

@@ -1,6 +1,7 @@
 #include "capture/device.h"
 
 #include "interpose/real.h"
+#include "interpose/relaxed.h"
 
 namespace ptxopt::capture {
 namespace {
@@ -9,22 +10,6 @@ template <typename F>
 F* driver(const char* name) {
   return reinterpret_cast<F*>(interpose::driverFunction(name));
 }
-
-// Other threads may capture streams: what this one does meanwhile is not to end that.
-class Relaxed {
- public:
-  Relaxed() { exchange(); }
-  ~Relaxed() { exchange(); }
-  Relaxed(const Relaxed&) = delete;
-  Relaxed& operator=(const Relaxed&) = delete;
-
- private:
-  void exchange() {
-    static auto* const call = driver<int(int*)>("cuThreadExchangeStreamCaptureMode");
-    if (call != nullptr) call(&mode_);
-  }
-  int mode_ = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED
-};
 
 }  // namespace
 
@@ -46,13 +31,13 @@ bool isCapturing(void* stream) {
 
 bool waitForDevice() {
   static auto* const call = driver<int()>("cuCtxSynchronize");
-  const Relaxed relaxed;
+  const interpose::Relaxed relaxed;
   return call != nullptr && call() == 0;
 }
 
 bool readMemory(uint64_t address, uint64_t size, std::string& bytes) {
   static auto* const call = driver<int(void*, uint64_t, size_t)>("cuMemcpyDtoH_v2");
-  const Relaxed relaxed;
+  const interpose::Relaxed relaxed;
   bytes.resize(size);
   return call != nullptr && (size == 0 || call(bytes.data(), address, size) == 0);
 }

@@ -19,18 +19,6 @@ struct LaunchConfig {
   unsigned count;
 };
 
-void noteMemory(int result, const uint64_t* address, uint64_t size, const char* name) {
-  if (result == 0 && address != nullptr && size != 0)
-    Capture::get().note([&](Capture& c) { c.memory[*address] = {size, name}; });
-}
-void noteHost(int result, void* const* address, uint64_t size) {
-  if (result != 0 || address == nullptr || size == 0) return;
-  const auto at = reinterpret_cast<uint64_t>(*address);
-  noteMemory(result, &at, size, "host memory");
-}
-void noteFreed(uint64_t address) {
-  Capture::get().note([&](Capture& c) { c.memory.erase(address); });
-}
 void noteTexture(int result, int change) {
   if (result == 0) Capture::get().note([&](Capture& c) { c.textures += static_cast<uint64_t>(change); });
 }
@@ -81,79 +69,6 @@ Launch launchOf(const LaunchConfig& c, void* function, void** parameters, void**
 }
 
 }  // namespace
-
-// ---- memory ----
-
-CAPTURED cuMemAlloc_v2(uint64_t* address, size_t size) {
-  const int result = call(REAL(cuMemAlloc_v2), address, size);
-  noteMemory(result, address, size, "device memory");
-  return result;
-}
-CAPTURED cuMemAllocPitch_v2(uint64_t* address, size_t* pitch, size_t width, size_t height, unsigned element) {
-  const int result = call(REAL(cuMemAllocPitch_v2), address, pitch, width, height, element);
-  noteMemory(result, address, result == 0 ? *pitch * height : 0, "device memory");
-  return result;
-}
-CAPTURED cuMemAllocManaged(uint64_t* address, size_t size, unsigned flags) {
-  const int result = call(REAL(cuMemAllocManaged), address, size, flags);
-  noteMemory(result, address, size, "managed memory");
-  return result;
-}
-#define CAPTURED_POOLS(suffix)                                                                         \
-  CAPTURED cuMemAllocAsync##suffix(uint64_t* address, size_t size, void* stream) {                     \
-    const int result = call(REAL(cuMemAllocAsync##suffix), address, size, stream);                     \
-    noteMemory(result, address, size, "device memory");                                                \
-    return result;                                                                                     \
-  }                                                                                                    \
-  CAPTURED cuMemAllocFromPoolAsync##suffix(uint64_t* address, size_t size, void* pool, void* stream) { \
-    const int result = call(REAL(cuMemAllocFromPoolAsync##suffix), address, size, pool, stream);       \
-    noteMemory(result, address, size, "device memory");                                                \
-    return result;                                                                                     \
-  }                                                                                                    \
-  CAPTURED cuMemFreeAsync##suffix(uint64_t address, void* stream) {                                    \
-    noteFreed(address);                                                                                \
-    return call(REAL(cuMemFreeAsync##suffix), address, stream);                                        \
-  }
-CAPTURED_POOLS()
-CAPTURED_POOLS(_ptsz)
-CAPTURED cuMemFree_v2(uint64_t address) {
-  noteFreed(address);
-  return call(REAL(cuMemFree_v2), address);
-}
-CAPTURED cuMemAllocHost_v2(void** address, size_t size) {
-  const int result = call(REAL(cuMemAllocHost_v2), address, size);
-  noteHost(result, address, size);
-  return result;
-}
-CAPTURED cuMemHostAlloc(void** address, size_t size, unsigned flags) {
-  const int result = call(REAL(cuMemHostAlloc), address, size, flags);
-  noteHost(result, address, size);
-  return result;
-}
-CAPTURED cuMemFreeHost(void* address) {
-  noteFreed(reinterpret_cast<uint64_t>(address));
-  return call(REAL(cuMemFreeHost), address);
-}
-CAPTURED cuMemHostRegister_v2(void* address, size_t size, unsigned flags) {
-  const int result = call(REAL(cuMemHostRegister_v2), address, size, flags);
-  noteHost(result, &address, size);
-  return result;
-}
-CAPTURED cuMemHostUnregister(void* address) {
-  noteFreed(reinterpret_cast<uint64_t>(address));
-  return call(REAL(cuMemHostUnregister), address);
-}
-CAPTURED cuMemMap(uint64_t address, size_t size, size_t offset, unsigned long long handle,
-                  unsigned long long flags) {
-  const int result = call(REAL(cuMemMap), address, size, offset, handle, flags);
-  noteMemory(result, &address, size, "mapped memory");
-  return result;
-}
-CAPTURED cuMemUnmap(uint64_t address, size_t size) {
-  Capture::get().note(
-      [&](Capture& c) { c.memory.erase(c.memory.lower_bound(address), c.memory.lower_bound(address + size)); });
-  return call(REAL(cuMemUnmap), address, size);
-}
 
 // ---- textures and surfaces ----
 

@@ -2,9 +2,12 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <span>
 #include <string>
 
 #include "interpose/deep_binding.h"
@@ -31,6 +34,15 @@ Row rows[] = {
 #include INTERPOSED_FUNCTIONS
 };
 
+constexpr std::size_t kAlways = 0
+#define INTERPOSED_FUNCTION(name) +1
+#define INTERPOSED_ON_REQUEST(name)
+#include INTERPOSED_FUNCTIONS
+    ;
+
+// Those that take the place of the driver's.
+std::span<Row> rowsInUse() { return {rows, isRequested() ? std::size(rows) : kAlways}; }
+
 // glibc's: ours hides it.
 template <typename F>
 F glibcs(const char* name) {
@@ -46,6 +58,8 @@ Dlopen realDlopen() {
   static const auto found = glibcs<Dlopen>("dlopen");
   return found;
 }
+
+std::atomic<bool> isRequestOver = false;
 
 // The driver: the one that the program has loaded, wherever it lies, or else the one that the dynamic linker finds.
 std::atomic<void*> loaded;
@@ -68,7 +82,7 @@ void noteLibraryOf(void* function) {
 }
 
 Row* rowNamed(const char* name) {
-  for (Row& row : rows)
+  for (Row& row : rowsInUse())
     if (std::strcmp(row.name, name) == 0) return &row;
   return nullptr;
 }
@@ -91,7 +105,25 @@ void* oursInsteadOf(void* handle, const char* name) {
   return wrapperOf(*row);
 }
 
+// Whether the program would find nothing under that name without us: no driver is there, or it has no such function.
+bool isOursAlone(void* handle, const char* name) {
+  if (handle != RTLD_DEFAULT || name == nullptr || std::strncmp(name, "cu", 2) != 0) return false;
+  return std::ranges::any_of(rows, [&](const Row& row) { return std::strcmp(row.name, name) == 0; }) &&
+         realDlsym()(RTLD_NEXT, name) == nullptr;
+}
+
 }  // namespace
+
+bool isRequested() {
+#ifdef INTERPOSED_REQUEST
+  static const bool is = std::getenv(INTERPOSED_REQUEST) != nullptr;
+  return is && !isRequestOver;
+#else
+  return !isRequestOver;
+#endif
+}
+
+void endRequest() { isRequestOver = true; }
 
 void* driverFunction(const char* name) { return library() != nullptr ? realDlsym()(library(), name) : nullptr; }
 
@@ -110,19 +142,20 @@ void* ours(const char* name) {
 
 void* exchanged(const char* name, void* found, bool isPerThread) {
   if (found == nullptr || name == nullptr) return found;
-  for (const Row& row : rows)
+  for (const Row& row : rowsInUse())
     if (found == wrapperOf(row)) return found;
-  for (Row& row : rows) {
+  for (Row& row : rowsInUse()) {
     const std::size_t length = std::strlen(name);
     if (std::strncmp(row.name, name, length) != 0) continue;
     if (found == realFunction(static_cast<Id>(&row - rows))) return wrapperOf(row);
   }
   // An older version, which has other parameters.
   if (found == driverFunction(name)) return found;
-  // A function that is exported under no name: the one that this name means today.
+  // A function that is exported under no name: the one that this name means today. Of those on request it may be a later one, with other
+  // parameters, and is left to the program.
   const std::string base = name;
   for (const std::string& suffix : {std::string(isPerThread ? "_ptsz" : ""), std::string("_v2"), std::string()})
-    if (Row* const row = rowNamed((base + suffix).c_str()); row != nullptr) {
+    if (Row* const row = rowNamed((base + suffix).c_str()); row != nullptr && row < rows + kAlways) {
       row->real = found;
       return wrapperOf(*row);
     }
@@ -145,6 +178,7 @@ extern "C" __attribute__((visibility("default"))) INTERPOSE_OPTIMIZED void* dlsy
   // Without variables: clang would have to end them after the last call.
   ptxopt::interpose::redirectDlsym(reinterpret_cast<void*>(dlsym),
                                    reinterpret_cast<void*>(ptxopt::interpose::realDlsym()));
+  if (ptxopt::interpose::isOursAlone(handle, name)) return nullptr;
   if (ptxopt::interpose::oursInsteadOf(handle, name) != nullptr)
     return ptxopt::interpose::oursInsteadOf(handle, name);
   INTERPOSE_TAKES_OUR_PLACE return ptxopt::interpose::realDlsym()(handle, name);

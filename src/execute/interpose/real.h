@@ -7,6 +7,8 @@
 // Which functions, each library says in a table that it is compiled with (INTERPOSED_FUNCTIONS): a row INTERPOSED_FUNCTION(name)
 // each, and a function of that name:
 //     INTERPOSED cuMemFree_v2(uint64_t address) { ...; return call(REAL(cuMemFree_v2), address); }
+// Rows INTERPOSED_ON_REQUEST(name), after all others, are for programs that run with a variable, INTERPOSED_REQUEST. Without it, who asks
+// for such a function gets the driver's; a program that is linked with the driver comes to ours, which calls it.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +27,11 @@ enum class Id : unsigned {
 #define INTERPOSED_FUNCTION(name) name,
 #include INTERPOSED_FUNCTIONS
 };
+
+// Whether the functions on request are to do more than the driver's. A library without INTERPOSED_REQUEST always does.
+bool isRequested();
+// In a child that began as a copy of a process that uses the driver: other threads of that may have been at work.
+void endRequest();
 
 constexpr int kNotSupported = 801;  // of a function that the driver does not have
 

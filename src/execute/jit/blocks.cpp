@@ -2,18 +2,13 @@
 
 #include <algorithm>
 
-#include "interpose/real.h"
+#include "jit/driver.h"
 
 namespace ptxopt::jit {
 namespace {
 
 constexpr int kMostOfAll = 1024;     // of every device
 constexpr int kThreadsPerBlock = 0;  // CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK
-
-template <typename F>
-F* driver(const char* name) {
-  return reinterpret_cast<F*>(interpose::driverFunction(name));
-}
 
 int threadsOfFunction(void* module, const char* name) {
   auto* const find = driver<int(void**, void*, const char*)>("cuModuleGetFunction");

@@ -2,18 +2,9 @@
 
 #include <algorithm>
 
-#include "interpose/real.h"
+#include "jit/driver.h"
 
 namespace ptxopt::jit {
-namespace {
-
-template <typename F>
-F* driver(const char* name) {
-  return reinterpret_cast<F*>(interpose::driverFunction(name));
-}
-
-}  // namespace
-
 std::vector<unsigned> devicesMeant() {
   auto* const current = driver<int(int*)>("cuCtxGetDevice");
   auto* const count = driver<int(int*)>("cuDeviceGetCount");

@@ -1,6 +1,7 @@
 #include "jit/image.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "container/fat_binary.h"
@@ -29,6 +30,12 @@ Image other(std::string why) {
 // Machine code runs on devices of its major version, from its minor version on.
 bool runs(unsigned code, unsigned device) { return code / 10 == device / 10 && code <= device; }
 
+// The driver then takes PTX before machine code.
+bool isPtxForced() {
+  const char* const value = std::getenv("CUDA_FORCE_PTX_JIT");
+  return value != nullptr && std::strcmp(value, "1") == 0;
+}
+
 Image fatBinary(std::string_view bytes, bool isWrapped, const std::vector<unsigned>& devices) {
   using Kind = container::FatEntry::Kind;
   if (devices.empty()) return other("a fat binary, and the device is not known");
@@ -38,7 +45,7 @@ Image fatBinary(std::string_view bytes, bool isWrapped, const std::vector<unsign
   for (const container::FatEntry& e : std::get<0>(entries)) {
     const auto isFor = [&](unsigned device) { return runs(e.architecture, device); };
     if (e.kind == Kind::Other) return other("a fat binary with what is neither PTX nor machine code");
-    if (e.kind == Kind::MachineCode && std::ranges::any_of(devices, isFor))
+    if (e.kind == Kind::MachineCode && !isPtxForced() && std::ranges::any_of(devices, isFor))
       return other("a fat binary with machine code for the device");
     hasPtx = hasPtx || e.isPtx();
   }

@@ -1,7 +1,7 @@
 // What a program hands to the driver: whether there is PTX in it that the driver would compile.
 //
 // PTX is compiled. Of a fat binary the driver takes machine code that a device can run before PTX, so one with such code is left as it
-// is; so is one with entries that are neither, and relocatable code, which is linked from several.
+// is, unless $CUDA_FORCE_PTX_JIT makes the driver take PTX; so is one with entries that are neither, and relocatable code, which is linked from several.
 // A program's words on sizes are believed, as the driver believes them.
 #pragma once
 

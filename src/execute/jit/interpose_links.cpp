@@ -1,11 +1,10 @@
 // The driver's linker, as programs see it: each PTX that it is given is optimized as relocatable code.
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <memory>
 
 #include "interpose/real.h"
 #include "jit/devices.h"
+#include "jit/file_contents.h"
 #include "jit/image.h"
 #include "jit/jit_options.h"
 #include "jit/links.h"
@@ -147,10 +146,9 @@ INTERPOSED cuLinkAddFile_v2(void* linker, int type, const char* path, unsigned c
   };
   if (path == nullptr) return addGiven();
   try {
-    std::ifstream in(path, std::ios::binary);
-    std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-    if (!in) return addGiven();
-    const auto input = inputOf(std::move(bytes), type, path, count, options, values);
+    std::optional<std::string> bytes = contentsOf(path);
+    if (!bytes) return addGiven();
+    const auto input = inputOf(std::move(*bytes), type, path, count, options, values);
     // The driver reads the file itself, as the program asks.
     const AddOriginal again = [input](void* to) {
       return call(REAL(cuLinkAddFile_v2), to, input->type, input->name.c_str(),

@@ -1,14 +1,14 @@
 // The functions of the driver that load code, as programs see them: what can be optimized is, and the driver gets it; if it does
 // not take it, or anything goes wrong before, it gets what the program gave, and its answer is the program's.
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <optional>
 
 #include "interpose/real.h"
 #include "jit/blocks.h"
+#include "jit/compared_kernels.h"
 #include "jit/devices.h"
+#include "jit/file_contents.h"
 #include "jit/image.h"
 #include "jit/jit_options.h"
 #include "jit/links.h"
@@ -106,6 +106,7 @@ int loaded(const char* call, void** handle, const Image& image, const std::vecto
   }
   note(call, image, made->answer, true);
   *handle = module;
+  if (isRequested()) ComparedKernels::get().loaded(module, isLibrary, image, made->answer);
   tried->giveToProgram();
   if (isLibrary) [[maybe_unused]]
     const Made* const kept = made.release();
@@ -126,14 +127,6 @@ int loadedFrom(const char* call, void** handle, const void* at, unsigned count, 
     return loadOriginal();
   }
   return loaded(call, handle, image, devices, count, options, values, isLibrary, load, loadOriginal);
-}
-
-std::optional<std::string> contentsOf(const char* path) {
-  if (path == nullptr) return std::nullopt;
-  std::ifstream in(path, std::ios::binary);
-  std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (!in) return std::nullopt;
-  return bytes;
 }
 
 // ... and of a file.

@@ -11,6 +11,8 @@ namespace {
 // Of CUjit_option.
 enum Option : int {
   MaxRegisters = 0,
+  ThreadsPerBlock = 1,
+  WallTime = 2,
   InfoLogBuffer = 3,
   InfoLogBytes = 4,
   ErrorLogBuffer = 5,
@@ -76,6 +78,12 @@ unsigned targetOf(unsigned count, const int* options, void* const* values) {
   constexpr unsigned kSuffixes = 0x10000;
   const unsigned target = valueOf(count, options, values, Target).value_or(0);
   return target < kSuffixes ? target : 0;
+}
+
+bool hasOutputs(unsigned count, const int* options) {
+  return options != nullptr && std::any_of(options, options + count, [](int option) {
+           return option >= ThreadsPerBlock && option <= ErrorLogBytes;
+         });
 }
 
 }  // namespace ptxopt::jit

@@ -17,6 +17,9 @@ unsigned mostRegisters(unsigned count, const int* options, void* const* values);
 // CU_JIT_TARGET as an architecture; 0: not said, or one with a suffix, which the text says too.
 unsigned targetOf(unsigned count, const int* options, void* const* values);
 
+// Whether the driver writes to the values, or to what they lead to: then a linker needs them as long as it lives.
+bool hasOutputs(unsigned count, const int* options);
+
 class JitOptions {
  public:
   JitOptions(unsigned count, int* options, void** values);

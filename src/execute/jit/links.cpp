@@ -26,6 +26,7 @@ void Links::created(void* handle, Before before, int* options, void** values) {
   Link& link = links_[handle] = {};
   link.current = handle;
   link.before = std::move(before);
+  if (!hasOutputs(static_cast<unsigned>(link.before.options.size()), options)) return;
   link.options = options;
   link.values = values;
 }
@@ -48,13 +49,14 @@ const Links::Before* Links::optionsOf(void* handle) {
 }
 
 bool Links::startAgain(Link& link, const LinkCalls& calls, int& result) {
-  const Before& before = link.before;
+  Before& before = link.before;
   for (const auto& [place, bytes] : before.logs) std::memcpy(before.values[place], bytes.data(), bytes.size());
-  std::copy(before.values.begin(), before.values.end(), link.values);
+  if (link.values != nullptr) std::copy(before.values.begin(), before.values.end(), link.values);
   link.replaced.reserve(link.replaced.size() + 1);
   void* made = nullptr;
-  if (calls.create(static_cast<unsigned>(before.options.size()), link.options, link.values, &made) != 0)
-    return false;
+  int* const options = link.options != nullptr ? link.options : before.options.data();
+  void** const values = link.values != nullptr ? link.values : before.values.data();
+  if (calls.create(static_cast<unsigned>(before.options.size()), options, values, &made) != 0) return false;
   link.replaced.push_back(link.current);
   link.current = made;
   link.hasOptimized = false;

@@ -32,7 +32,8 @@ class Links {
     std::map<unsigned, std::string> logs;  // what the buffers have, by their places
   };
   static Before before(unsigned count, int* options, void** values);
-  // `options` and `values` are the program's own: they stay, since the driver writes to them.
+  // `options` and `values` are the program's own: where the driver writes to them they stay; otherwise the program may have freed them
+  // since, and copies are used.
   void created(void* handle, Before before, int* options, void** values);
   // What the driver calls it now.
   void* current(void* handle);
@@ -48,7 +49,7 @@ class Links {
   struct Link {
     void* current = nullptr;
     Before before;
-    int* options = nullptr;
+    int* options = nullptr;  // the program's; nullptr: those of `before` are used
     void** values = nullptr;
     std::vector<AddOriginal> inputs;
     bool hasOptimized = false;

@@ -17,14 +17,6 @@
 namespace ptxopt::jit {
 namespace {
 
-// By which a module is known: of its bytes.
-std::string digestOf(std::string_view bytes) {
-  std::array<char, 17> digits{};
-  std::snprintf(digits.data(), digits.size(), "%016llx",
-                static_cast<unsigned long long>(XXH3_64bits(bytes.data(), bytes.size())));
-  return digits.data();
-}
-
 // A line that cannot be written is lost.
 void put(int to, const std::string& line) {
   [[maybe_unused]] const ssize_t written = ::write(to, line.data(), line.size());
@@ -47,6 +39,13 @@ std::string seconds(double value) {
   std::array<char, 32> digits{};
   std::snprintf(digits.data(), digits.size(), "%.4f", value);
   return digits.data();
+}
+
+void append(const std::string& line) {
+  const Settings& settings = Settings::get();
+  if (settings.log.empty()) return;
+  const Descriptor file(::open(settings.log.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
+  put(file.get(), line);
 }
 
 const char* kindOf(const Image& image) {
@@ -74,8 +73,7 @@ void write(const char* call, const Image& image, const Answer& answer, bool isUs
                        ",\"used\":" + quoted(isUsed ? "optimized" : "original") +
                        ",\"from_cache\":" + (answer.isFromCache ? "true" : "false") +
                        ",\"seconds\":" + seconds(answer.seconds) + ",\"why\":" + quoted(why) + "}\n";
-    const Descriptor file(::open(settings.log.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
-    put(file.get(), line);
+    append(line);
   }
   if (settings.isVerbose) {
     std::string line = "ptxopt jit: " + std::string(call) + ": ";
@@ -96,6 +94,13 @@ void write(const char* call, const Image& image, const Answer& answer, bool isUs
 
 }  // namespace
 
+std::string digestOf(std::string_view bytes) {
+  std::array<char, 17> digits{};
+  std::snprintf(digits.data(), digits.size(), "%016llx",
+                static_cast<unsigned long long>(XXH3_64bits(bytes.data(), bytes.size())));
+  return digits.data();
+}
+
 std::string refusalOf(int result) {
   return result == 0 ? "" : "the driver refuses the optimized text (error " + std::to_string(result) + ")";
 }
@@ -107,6 +112,28 @@ bool note(const char* call, const Image& image, const Answer& answer, bool isUse
   } catch (const std::exception&) {
     return false;
   }
+}
+
+bool noteLaunches(const KernelCounts& c) {
+  try {
+    const auto number = [](auto value) { return std::to_string(value); };
+    std::string reasons;
+    for (const auto& [why, count] : c.notCompared)
+      reasons += (reasons.empty() ? "" : ",") + quoted(why) + ":" + number(count);
+    append("{\"process\":" + number(::getpid()) + ",\"kernel\":" + quoted(c.name) +
+           ",\"module\":" + quoted(c.module) + ",\"launches\":" + number(c.launches) +
+           ",\"equal\":" + number(c.equal) + ",\"different\":" + number(c.different) +
+           ",\"varying\":" + number(c.varying) + ",\"not_compared\":{" + reasons + "}}\n");
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+void noteDifference(const KernelCounts& c, const std::string& where) {
+  put(STDERR_FILENO, "ptxopt jit: " + c.name + " of module " + c.module + ": launch " + std::to_string(c.launches) +
+                         " differs from that of the original: " + where +
+                         "; the original is launched from now on\n");
 }
 
 }  // namespace ptxopt::jit

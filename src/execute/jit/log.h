@@ -3,7 +3,9 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
+#include "jit/kernel_counts.h"
 #include "jit/optimizer.h"
 
 namespace ptxopt::jit {
@@ -11,6 +13,12 @@ namespace ptxopt::jit {
 // `call`: the driver's function. `isUsed`: the program has what was made of it; `refusal`: why not, beside what the answer says.
 // Nothing is thrown: false where there was no memory for it.
 bool note(const char* call, const Image& image, const Answer& answer, bool isUsed, const std::string& refusal = {});
+// At the end: what became of the launches of a kernel. False where there was no memory for it.
+bool noteLaunches(const KernelCounts& counts);
+// A launch of a kernel, the last one, differs from that of the original, there. This is said on standard error whatever is asked for.
+void noteDifference(const KernelCounts& counts, const std::string& where);
+// By which a module is known: of its bytes.
+std::string digestOf(std::string_view bytes);
 // Of what the driver answered; empty: nothing is wrong.
 std::string refusalOf(int result);
 

@@ -7,17 +7,22 @@
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <memory>
+#include <mutex>
 #include <sstream>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "jit/protocol.h"
@@ -66,20 +71,71 @@ std::vector<char*> environmentOf() {
   return out;
 }
 
+// ---- processes that go on ----
+
+// Whether a process of ours still works: not whether it has gone, and nobody has asked for how it ended.
+bool isAtWork(pid_t process) {
+  std::ifstream in("/proc/" + std::to_string(process) + "/stat");
+  std::string line;
+  if (!std::getline(in, line)) return false;
+  const std::size_t name = line.rfind(") ");
+  return name != std::string::npos && line[name + 2] != 'Z' && line[name + 2] != 'X';
+}
+
+// Those that were not waited for to the end. They are few, so that a program with many modules is not left with as many processes.
+class LateProcesses {
+ public:
+  static LateProcesses& get() {
+    static auto* const all = new LateProcesses;  // never ended: programs call in until the very end
+    return *all;
+  }
+  bool areMany() {
+    constexpr std::size_t kMost = 2;
+    const std::lock_guard guard(mutex_);
+    std::erase_if(processes_, [](pid_t p) { return !isAtWork(p); });
+    return processes_.size() >= kMost;
+  }
+  void add(pid_t process) {
+    const std::lock_guard guard(mutex_);
+    processes_.push_back(process);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<pid_t> processes_;
+};
+
+int closeFrom(int first) {
+#ifdef SYS_close_range
+  if (::syscall(SYS_close_range, first, ~0U, 0) == 0) return 0;
+#endif
+  const long most = ::sysconf(_SC_OPEN_MAX);
+  constexpr long kMostTried = 65536;
+  if (most < 0 || most > kMostTried) return EMFILE;
+  for (int i = first; i < most; ++i) ::close(i);
+  return 0;
+}
+
 struct Start {
+  std::array<std::pair<int, int>, 3> descriptors;  // ours, and what the other process has them as
   const char* program;
   char* const* arguments;
   char* const* environment;
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
+  pid_t process = 0;
   int error = 0;
 };
 
-// In a child with our memory, while we wait.
+// In a child with our memory, while we wait. Its descriptors are copies: what the program has open is closed here, and those for the other
+// process, which lie above, are in their places before that.
 int startAndEnd(void* data) {
   auto& s = *static_cast<Start*>(data);
-  pid_t ignored;
-  s.error = ::posix_spawn(&ignored, s.program, &s.actions, &s.attributes, s.arguments, s.environment);
+  for (const auto& [from, to] : s.descriptors)
+    if (::dup2(from, to) < 0) s.error = errno;
+  if (s.error == 0) s.error = closeFrom(kAnswer + 1);
+  if (s.error != 0) ::_exit(0);
+  s.error = ::posix_spawn(&s.process, s.program, &s.actions, &s.attributes, s.arguments, s.environment);
   ::_exit(0);
 }
 
@@ -104,19 +160,16 @@ int startDetached(Start& s) {
   return error != 0 ? error : s.error;
 }
 
-int start(std::vector<std::string> words, int image, int result, int answer) {
+int start(std::vector<std::string> words, int image, int result, int answer, pid_t& process) {
   Start s{};
   const std::vector<char*> arguments = pointersTo(words), environment = environmentOf();
+  s.descriptors = {{{image, kImage}, {result, kResult}, {answer, kAnswer}}};
   s.program = arguments.front();
   s.arguments = arguments.data();
   s.environment = environment.data();
   posix_spawn_file_actions_init(&s.actions);
   posix_spawnattr_init(&s.attributes);
   for (const int stream : {0, 1, 2}) posix_spawn_file_actions_addopen(&s.actions, stream, "/dev/null", O_RDWR, 0);
-  posix_spawn_file_actions_adddup2(&s.actions, image, kImage);
-  posix_spawn_file_actions_adddup2(&s.actions, result, kResult);
-  posix_spawn_file_actions_adddup2(&s.actions, answer, kAnswer);
-  posix_spawn_file_actions_addclosefrom_np(&s.actions, kAnswer + 1);
   sigset_t none, all;
   sigemptyset(&none);
   sigfillset(&all);
@@ -127,6 +180,7 @@ int start(std::vector<std::string> words, int image, int result, int answer) {
   const int error = startDetached(s);
   posix_spawn_file_actions_destroy(&s.actions);
   posix_spawnattr_destroy(&s.attributes);
+  process = s.process;
   return error;
 }
 
@@ -180,6 +234,7 @@ std::vector<std::string> wordsOf(const Request& r, const Settings& settings) {
           word(kArchitectures, devices),
           word(kIsLinked, r.isLinked ? "1" : "0"),
           word(kMostRegisters, std::to_string(r.mostRegisters)),
+          word(kIsCompared, settings.compare.launches != 0 ? "1" : "0"),
           word(kBudgetSeconds, std::to_string(settings.budget))};
 }
 
@@ -191,6 +246,7 @@ Answer ask(const Request& request, Clock::time_point begin) {
     return answer;
   };
   const Settings& settings = Settings::get();
+  if (LateProcesses::get().areMany()) return refuse("others that took longer than the budget are being optimized");
   if (settings.tool.empty()) return refuse("there is no ptxopt beside the library; PTXOPT_JIT_TOOL names it");
   const Descriptor image = high(::memfd_create("ptxopt-image", MFD_CLOEXEC));
   const Descriptor result = high(::memfd_create("ptxopt-result", MFD_CLOEXEC));
@@ -200,13 +256,17 @@ Answer ask(const Request& request, Clock::time_point begin) {
   Descriptor other = high(ends[1]);
   if (image.get() < 0 || result.get() < 0 || other.get() < 0 || !writeAll(image.get(), request.image.bytes))
     return refuse(std::strerror(errno));
-  const int error = start(wordsOf(request, settings), image.get(), result.get(), other.get());
+  pid_t process = 0;
+  const int error = start(wordsOf(request, settings), image.get(), result.get(), other.get(), process);
   other.close();
   if (error != 0) return refuse(settings.tool + ": " + std::strerror(error));
   std::string said;
   const auto budget =
       std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(std::min(settings.budget, 1e6)));
-  if (!readUntil(answers.get(), begin + budget, said)) return refuse("it took longer than the budget");
+  if (!readUntil(answers.get(), begin + budget, said)) {
+    LateProcesses::get().add(process);
+    return refuse("it took longer than the budget");
+  }
   std::string_view rest = said;
   const std::string verdict = nextLine(rest), counts = nextLine(rest);
   unsigned isFromCache = 0;
@@ -216,6 +276,7 @@ Answer ask(const Request& request, Clock::time_point begin) {
   answer.why = nextLine(rest);
   std::istringstream names(nextLine(rest));
   for (std::string name; names >> name;) answer.ofAnyBlock.push_back(name);
+  answer.originals = nextLine(rest);
   if (verdict != kOptimized) return answer;
   answer.image = contentsOf(result.get());
   if (answer.image.empty()) return refuse("the optimizer made nothing");

@@ -28,6 +28,7 @@ struct Answer {
   unsigned kernels = 0, changed = 0;
   bool isFromCache = false;
   std::vector<std::string> ofAnyBlock;  // kernels that changed, and say nothing of the threads of their blocks
+  std::string originals;                // where launches are compared: what there is to compare (protocol.h)
   double seconds = 0;
 };
 

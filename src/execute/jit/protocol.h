@@ -7,6 +7,11 @@
 //     the number of kernels, of those that changed, 1 where it came from the cache
 //     why it is the same, or what was kept, in a line; may be empty
 //     the kernels that changed and whose blocks may have any number of threads, with blanks between them
+//     where launches are compared, records with tabs between them:
+//         k NAME OFFSET+BYTES,... WHY   a kernel that stands there a second time, as it was, with its parameters; why it is not compared
+//         v NAME                        a variable of the module that functions use
+//         w NAME                        another one
+//         h                             functions take memory from the heap of the device
 #pragma once
 
 namespace ptxopt::jit {
@@ -20,6 +25,7 @@ constexpr const char* kArchitectures = "devices";    // of the devices that may 
 constexpr const char* kIsLinked = "linked";          // 1: an input of the linker
 constexpr const char* kMostRegisters = "registers";  // CU_JIT_MAX_REGISTERS
 constexpr const char* kBudgetSeconds = "budget";     // how long is waited for it
+constexpr const char* kIsCompared = "compared";      // 1: kernels that change are to be there as they were, too
 constexpr const char* kOptimized = "optimized";      // of the answer
 constexpr const char* kSame = "same";
 
@@ -28,8 +34,11 @@ constexpr const char* kToolVariable = "PTXOPT_JIT_TOOL";
 constexpr const char* kBudgetVariable = "PTXOPT_JIT_BUDGET";
 constexpr const char* kLogVariable = "PTXOPT_JIT_LOG";
 constexpr const char* kVerboseVariable = "PTXOPT_JIT_VERBOSE";
-constexpr const char* kProfileVariable = "PTXOPT_JIT_PROFILE";
+constexpr const char* kCompareVariable = "PTXOPT_JIT_COMPARE";  // LAUNCHES,MIB,SECONDS
 
 constexpr double kUsualBudget = 2;  // seconds
+
+// After the name of a kernel: the kernel as it was.
+constexpr const char* kOriginalSuffix = "$ptxopt_original";
 
 }  // namespace ptxopt::jit

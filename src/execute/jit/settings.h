@@ -6,11 +6,19 @@
 
 namespace ptxopt::jit {
 
+// Of which launches both versions run, and what that may take.
+struct Compare {
+  unsigned long launches = 0;  // the first of each kernel, and then each whose number is a power of two; 0: none
+  unsigned long mib = 512;     // of memory that the program has from the driver
+  double seconds = 10;         // for the device, or another thread, to be done
+};
+
 struct Settings {
   std::string tool;  // ptxopt; empty: there is none, and nothing is optimized
   std::string log;   // a file that gets a line for each module
   double budget = 0;
   bool isVerbose = false;
+  Compare compare;
 
   static const Settings& get();
 };

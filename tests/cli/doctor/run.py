@@ -201,7 +201,7 @@ class Doctor:
                   "PTXOPT_HOOK_TABLE": "0", "PTXOPT_HOOK_LOG": "/dev/null", "PTXOPT_LIBRARY": self.tool, "PTXOPT_CACHE_DIR": self.folder / "cache",
                   "PTXOPT_CACHE_SIZE": "9", "PTXOPT_CAPTURE": "r%p.zip", "PTXOPT_CAPTURE_KERNEL": "*", "PTXOPT_CAPTURE_SKIP": "1",
                   "PTXOPT_CAPTURE_FIRST": "2", "PTXOPT_CAPTURE_MIB": "3", "PTXOPT_CAPTURE_MEMORY": "all", "PTXOPT_CAPTURE_PROFILE": "p.json",
-                  "PTXOPT_JIT_TOOL": self.tool, "PTXOPT_JIT_BUDGET": "2", "PTXOPT_JIT_LOG": "/dev/null", "PTXOPT_JIT_VERBOSE": "1", "PTXOPT_JIT_PROFILE": "p.json"}
+                  "PTXOPT_JIT_TOOL": self.tool, "PTXOPT_JIT_BUDGET": "2", "PTXOPT_JIT_LOG": "/dev/null", "PTXOPT_JIT_VERBOSE": "1", "PTXOPT_JIT_COMPARE": "1,512,10"}
         values = {name: str(value) for name, value in values.items()}
         self.checks.equal(sorted(values), sorted(names), "the table has other names than this test")
         code, found = self.ask(**values)

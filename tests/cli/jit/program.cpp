@@ -5,6 +5,8 @@
 // or `none`. It prints what the driver answered, what it said, and what the kernel computed.
 #include <dlfcn.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -103,7 +105,7 @@ again:
 std::string imageOf(const std::string& what) {
   std::string text = kGood;
   if (what == "broken") return text.replace(text.find("ret;"), 4, "ret");
-  if (what == "bounded") text.insert(text.find("{", text.find(".entry")), ".maxntid 64, 1, 1 ");
+  if (what == "bounded") text.insert(text.find('{', text.find(".entry")), ".maxntid 64, 1, 1 ");
   if (what == "machine")
     return "\x7f"
            "ELF, as far as its first bytes go";
@@ -187,6 +189,14 @@ int run(const std::string& loader, const std::string& what) {
   if (loader == "cuModuleLoadDataEx-plain") result = CALL(cuModuleLoadDataEx, &module, at, 1, plain, plainValues);
   if (loader == "cuModuleLoadDataEx-nowhere") result = CALL(cuModuleLoadDataEx, nullptr, at, 0, nullptr, nullptr);
   if (loader == "cuModuleLoad") result = CALL(cuModuleLoad, &module, file);
+  if (loader == "cuModuleLoad-pipe") {
+    const char* const pipe = "pipe";
+    if (mkfifo(pipe, 0600) != 0) return 2;
+    std::thread writer([&] { std::ofstream(pipe, std::ios::binary) << image; });
+    result = CALL(cuModuleLoad, &module, pipe);
+    writer.join();
+    unlink(pipe);
+  }
   if (loader == "cuModuleLoad-missing") result = CALL(cuModuleLoad, &module, "there is none");
   if (loader.starts_with("cuModuleLoadFatBinary")) {
     // The device is one of sm_80.
@@ -206,7 +216,18 @@ int run(const std::string& loader, const std::string& what) {
     result = CALL(cuLibraryLoadFromFile, &module, file, options, values, kOptions, nullptr, nullptr, 0);
   if (loader.starts_with("cuLink")) {
     constexpr int kPtx = 1;
-    MUST(cuLinkCreate_v2, kOptions, options, values, &linker);
+    if (loader.ends_with("-freed")) {
+      // What no output is asked of may go once the linker is made.
+      constexpr size_t kPage = 4096;
+      void* const page = mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      auto** const given = static_cast<void**>(page);
+      int* const most = static_cast<int*>(page) + 100;
+      *given = reinterpret_cast<void*>(uintptr_t{64});  // of registers
+      MUST(cuLinkCreate_v2, 1, most, given, &linker);
+      munmap(page, kPage);
+    } else {
+      MUST(cuLinkCreate_v2, kOptions, options, values, &linker);
+    }
     result = loader == "cuLinkAddFile" ? CALL(cuLinkAddFile_v2, linker, kPtx, file, 0, nullptr, nullptr)
                                        : CALL(cuLinkAddData_v2, linker, kPtx, image.data(), image.size() + 1,
                                               "name", 0, nullptr, nullptr);
@@ -221,6 +242,18 @@ int run(const std::string& loader, const std::string& what) {
               reinterpret_cast<size_t>(values[1]), error, reinterpret_cast<size_t>(values[3]),
               reinterpret_cast<size_t>(values[4]));
   if (result == 0) std::puts(computes(functionOf(module, isLibrary)) ? "right" : "wrong");
+  return 0;
+}
+
+// One after the other, each with a text of its own.
+int runSeveral() {
+  constexpr unsigned kModules = 5;
+  for (unsigned i = 0; i < kModules; ++i) {
+    void* module = nullptr;
+    const std::string text = imageOf("good") + "// one of several: " + std::to_string(i) + "\n";
+    MUST(cuModuleLoadData, &module, text.c_str());
+    std::puts(computes(functionOf(module, false)) ? "right" : "wrong");
+  }
   return 0;
 }
 
@@ -282,6 +315,7 @@ int main(int argc, char** argv) {
   MUST(cuDevicePrimaryCtxRetain, &context, 0);
   MUST(cuCtxSetCurrent, context);
   if (loader == "threads") return runThreads();
+  if (loader == "several") return runSeveral();
   if (loader == "children") return runChildren();
   return run(loader, what);
 }

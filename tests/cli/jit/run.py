@@ -94,6 +94,11 @@ class Jit(command_tests.CommandTests):
             name = loader.split("-")[0]
             self.check([d for d in driver if d.startswith(name)][:1] == [d for d in driver if d.endswith("original")][:1], loader, driver)
             self.check(not any("optimized" in d for d in driver), loader, what, driver)
+        # The driver takes PTX where it is told to.
+        self.loads("optimized", "linked", "cuModuleLoadFatBinary-fitting", "good", CUDA_FORCE_PTX_JIT="1")
+        # What can be read once is for the driver.
+        done, _, log = self.program_runs("linked", "cuModuleLoad-pipe", "good", DRIVER_REFUSES="optimized")
+        self.check("right" in done.stdout and not log, "a pipe", done, log)
         for loader, what in [("cuModuleLoad-missing", "good"), ("cuModuleLoadDataEx-nowhere", "good")]:
             done, _, log = self.program_runs("linked", loader, what)
             plain, _, _ = self.program_runs("linked", loader, what, jit=None)
@@ -129,6 +134,10 @@ class Jit(command_tests.CommandTests):
             self.check((done.returncode, done.stdout) == (plain.returncode, plain.stdout), loader, done, plain)
             self.check("right" in done.stdout and "cannot link" not in done.stdout, loader, done.stdout)
             self.check([d.split()[1] for d in driver[:2]] == ["optimized", "original"], loader, driver)
+
+        # The program's arrays are gone by then.
+        done, driver, _ = self.program_runs("linked", "cuLinkAddData-freed", "good", DRIVER_REFUSES="complete")
+        self.check("right" in done.stdout and [d.split()[1] for d in driver[:2]] == ["optimized", "original"], "freed options", done, driver)
 
     def tools(self):
         """Whatever the optimizer does."""
@@ -176,6 +185,15 @@ open("seen", "w").write(json.dumps([sorted(map(int, os.listdir("/proc/self/fd"))
         done, _, log = run(self.tool, "60")
         self.check(log[0]["used"] == "optimized", log)
 
+        # Few are at work at a time.
+        self.fresh()
+        stop = self.folder / "stop-several"
+        waiting = self.script("waiting", f'i=0; while [ ! -e "{stop}" ] && [ $i -lt 600 ]; do sleep 0.1; i=$((i + 1)); done\n')
+        done, _, log = self.program_runs("linked", "several", "good", jit=None, LD_PRELOAD=self.library, PTXOPT_JIT_TOOL=waiting, PTXOPT_JIT_BUDGET="0.2",
+                                         PTXOPT_JIT_LOG="log")
+        stop.touch()
+        self.check(done.stdout == "right\n" * 5 and [line["why"].startswith("others") for line in log] == [False] * 2 + [True] * 3, done, log)
+
     def late(self):
         """What took too long is not waited for again, unless longer."""
         self.fresh()
@@ -202,6 +220,12 @@ open("seen", "w").write(json.dumps([sorted(map(int, os.listdir("/proc/self/fd"))
         self.check(found(jit=("--log", "log", "-O1")) == [False], "other options")
         self.check(found(jit=("--log", "log", "-j4", "--verify-each", "--skip-pass=lsr")) == [False], "options of each form")
         self.check(found(PTXOPT_OPTIONS="--skip-pass lsr") == [False], "other options in the variable")
+        for threads in (32, 64):
+            self.write("facts.json", json.dumps({"version": 1, "kernels": [{"kernel": "add", "block": [threads, 1, 1]}]}))
+            options = ("--log", "log", "--facts", "facts.json")
+            self.check([found(jit=options), found(jit=options)] == [[False], [True]], "other facts")
+            log = self.program_runs(*words, jit=options, PTXOPT_OPTIONS="--facts none.json")[2]
+            self.check(log[0]["used"] == "optimized", "the line counts more than the variable", log)
         self.check(found(COMMENT="another text") == [False], "another text")
         self.check(found(PTXOPT_CACHE_DIR="") == [False] and found(PTXOPT_CACHE_DIR="") == [False], "no cache")
         # What is not PTX is known, too.
@@ -242,8 +266,11 @@ open("seen", "w").write(json.dumps([sorted(map(int, os.listdir("/proc/self/fd"))
         self.ends(2, ["jit", "--budget=-1", self.nothing], "--budget")
         self.ends(2, ["jit", "--skip-pass", "none", self.nothing], "none")
         self.ends(2, ["jit", "--profile-use", "none.json", self.nothing], "none.json")
+        self.ends(2, ["jit", "--facts", "none.json", self.nothing], "none.json")
+        self.ends(2, ["jit", "--facts", self.write("wrong.json", '{"kernels": 1}'), self.nothing], "wrong.json")
         self.ends(2, ["jit", "--log", "/dev/null/log", self.nothing], "/dev/null/log")
         self.ends(2, ["jit", self.nothing], "PTXOPT_OPTIONS", PTXOPT_OPTIONS="--none")
+        self.ends(0, ["jit", self.nothing])  # it finds no function of a driver
         self.ends(0, ["jit", "--", self.nothing, "--none"])
         self.ends(7, ["jit", "--table", "sh", "-c", "exit 7"])
         self.ends(7, ["jit", "sh", "-c", "exit 7"])

@@ -10,17 +10,19 @@
 
 #include "emulate/program_file.h"
 #include "jit/protocol.h"
+#include "jit/settings.h"
 #include "jit_process/answer_module.h"
 #include "support/environment.h"
 #include "support/temporary_folder.h"
 #include "tool/commands/jit_table.h"
 #include "tool/commands/subcommands.h"
-#include "tool/files.h"
 #include "tool/options/cache_key.h"
 #include "tool/options/config.h"
+#include "tool/options/facts_option.h"
 #include "tool/options/guard_options.h"
 #include "tool/options/optimizer_options.h"
 #include "tool/options/parse_arguments.h"
+#include "tool/options/profile_option.h"
 #include "tool/options/wrapper_options.h"
 #include "tool/revision.h"
 #include "tool/terminal/messages.h"
@@ -33,11 +35,15 @@ namespace fs = std::filesystem;
 
 constexpr const char* kOptions = "PTXOPT_OPTIONS";
 constexpr double kMostBudget = 86400;
+constexpr unsigned long kMostLaunches = 1000000000, kMostMib = 1UL << 30;
 constexpr const char* kNothing = ".version 8.0\n.target sm_80\n.address_size 64\n";
 
 struct JitLine {
   double budget = jit::kUsualBudget;
-  std::string profile, log;
+  FactsLine facts;
+  ProfileLine profile;
+  jit::Compare compare;
+  std::string log;
   bool table = false, verbose = false;
   std::vector<std::string> optimizer;  // words as of $PTXOPT_OPTIONS
   std::vector<std::string> command;
@@ -70,8 +76,27 @@ bool readJitLine(int argc, char** argv, JitLine& line, int& exitCode) {
       ->type_name("SECONDS")
       ->check(CLI::Range(0.0, kMostBudget))
       ->capture_default_str();
-  app.add_option("--profile-use", line.profile, "what launches were seen to have")->type_name("FILE");
-  app.add_flag("--table", line.table, "at the end, a line for each module on standard error");
+  line.facts.addTo(app, "Options");
+  line.profile.addTo(app, "Options");
+  app.add_flag(
+         "--compare{1}", line.compare.launches,
+         "run launches of kernels that changed both ways, and go on with the original where results differ: the "
+         "first, or with =N the first N, and each whose number is a power of two")
+      ->check(CLI::Range(1UL, kMostLaunches));
+  app.add_option("--compare-mib", line.compare.mib,
+                 "compare no launch while the program has more memory than so many MiB from the driver; 512 where "
+                 "this is not said")
+      ->type_name("MIB")
+      ->check(CLI::Range(1UL, kMostMib))
+      ->capture_default_str();
+  app.add_option("--compare-seconds", line.compare.seconds,
+                 "wait so long for a launch that is compared; 10 "
+                 "where this is not said")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.0, kMostBudget))
+      ->capture_default_str();
+  app.add_flag("--table", line.table,
+               "at the end, a line for each module on standard error, and for each kernel that was compared");
   app.add_option("--log", line.log, "append a line of JSON for each module")->type_name("FILE");
   app.add_flag("-v,--verbose", line.verbose, "a line for each module on standard error, when it is loaded");
   const std::vector<CLI::Option*> own = app.get_options();
@@ -108,11 +133,12 @@ std::string asShellWords(const std::vector<std::string>& words) {
   return out;
 }
 
-// Beside the tool in a build, under lib where it is installed. Empty where it is not, with what to do.
+// Beside the tool in a build, under lib where it is installed, above it in a Python package. Empty where it is not, with what to do.
 std::string libraryToPreload(const fs::path& self, std::string& missing) {
   std::error_code error;
   const fs::path beside = self.parent_path();
-  for (const fs::path& folder : {beside, beside / fs::path(PTXOPT_EMULATION_FOLDER).parent_path()})
+  for (const fs::path& folder :
+       {beside, beside / fs::path(PTXOPT_EMULATION_FOLDER).parent_path(), beside.parent_path()})
     if (fs::exists(folder / "libptxopt_jit.so", error))
       return fs::canonical(folder / "libptxopt_jit.so", error).string();
   missing = "libptxopt_jit.so, which is to be loaded into the program, is not there; ";
@@ -131,23 +157,11 @@ std::string settingsOfAnswers(const wrapper::WrapperOptions& options) {
   return out;
 }
 
-bool readProfile(const std::string& path, Options& options, std::string& error) {
-  FileText text;
-  if (!readFile(path, text, error)) return false;
-  options.profile = std::string_view(text);
-  options.profileName = path;
-  return true;
-}
-
 // The process that the library asks (protocol.h).
 int answerLibrary(int argc, char** argv) {
   const Config& config = userConfig();
   wrapper::WrapperOptions options = readWrapperOptions();
   if (!config.mistakes.empty() && options.mistake.empty()) options.mistake = config.mistakes.front();
-  if (const std::string profile = environmentValue(jit::kProfileVariable); !profile.empty()) {
-    std::string error;
-    if (!readProfile(profile, options.optimizer, error) && options.mistake.empty()) options.mistake = error;
-  }
   return jit_process::answerModule(std::span(argv + 2, static_cast<std::size_t>(argc - 2)), options,
                                    settingsOfAnswers(options));
 }
@@ -163,23 +177,25 @@ std::string prepareEnvironment(JitLine& line) {
   if (library.find_first_of(" :") != std::string::npos)
     return fmt::format("'{}': a library to preload cannot have a blank or a colon in its path", library);
   if (const Config& config = userConfig(); !config.mistakes.empty()) return config.mistakes.front();
-  if (!line.optimizer.empty()) setenv(kOptions, asShellWords(line.optimizer).c_str(), 1);
-  wrapper::WrapperOptions options = readWrapperOptions();
-  if (!options.mistake.empty()) return options.mistake;
-  for (std::string* const file : {&line.profile, &line.log}) {
+  // The program may change its folder.
+  for (std::string* const file : {&line.facts.path, &line.profile.path, &line.log}) {
     if (file->empty()) continue;
     *file = fs::absolute(*file, error).string();
     if (error) return fmt::format("'{}': {}", *file, error.message());
   }
-  if (!line.profile.empty()) {
-    if (std::string why; !readProfile(line.profile, options.optimizer, why)) return why;
-    setenv(jit::kProfileVariable, line.profile.c_str(), 1);
-  }
-  // Names of passes, and the profile; a loop that is to be left alone may be in any module.
+  std::string words = line.optimizer.empty() ? environmentValue(kOptions) : asShellWords(line.optimizer);
+  if (!line.facts.path.empty()) words += ' ' + asShellWords({"--facts", line.facts.path});
+  if (!line.profile.path.empty()) words += ' ' + asShellWords({"--profile-use", line.profile.path});
+  if (!words.empty()) setenv(kOptions, words.c_str(), 1);
+  wrapper::WrapperOptions options = readWrapperOptions();
+  if (!options.mistake.empty()) return options.mistake;
+  // Names of passes, the facts and the profile; a loop that is to be left alone may be in any module.
   options.optimizer.decline.clear();
   if (const Result tried = optimize(kNothing, options.optimizer); tried.status == Status::Usage) return tried.error;
   if (line.verbose) setenv(jit::kVerboseVariable, "1", 1);
   setenv(jit::kToolVariable, self.c_str(), 1);
+  if (const jit::Compare& c = line.compare; c.launches != 0)
+    setenv(jit::kCompareVariable, fmt::format("{},{},{}", c.launches, c.mib, c.seconds).c_str(), 1);
   setenv(jit::kBudgetVariable, fmt::format("{}", line.budget).c_str(), 1);
   const std::string before = environmentValue("LD_PRELOAD");
   setenv("LD_PRELOAD", (before.empty() ? library : library + ':' + before).c_str(), 1);

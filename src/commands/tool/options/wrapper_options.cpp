@@ -65,6 +65,8 @@ wrapper::WrapperOptions readWrapperOptions() {
   facts.addTo(app, "");
   ProfileLine profile;
   profile.addTo(app, "");
+  // ptxopt jit adds its own after those of the user.
+  for (const char* const file : {"--facts", "--profile-use"}) app.get_option(file)->take_last();
   app.add_option("-j,--jobs", options.optimizer.jobs)->check(CLI::Range(0, 1024));
   app.add_flag("--verify-each", options.optimizer.verifyEach);
   app.add_option("--report", options.report);
