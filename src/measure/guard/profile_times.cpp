@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::json;
 using Times = std::map<std::string, ptxas::ProfiledTime>;
 
-constexpr std::string_view kFormat = "times by a profile, 1";
+constexpr std::string_view kFormat = "times by a profile, 2";
 
 std::string written(const Times& times) {
   Json json = Json::object();
@@ -30,7 +30,8 @@ std::string written(const Times& times) {
 std::optional<Times> readTimes(const std::string& text) {
   try {
     Times times;
-    for (const auto& [kernel, its] : Json::parse(text).items())
+    const Json json = Json::parse(text);
+    for (const auto& [kernel, its] : json.items())
       times[kernel] = {its.at("whole"), its.at("alone"), its.at("computed"), its.at("written")};
     return times;
   } catch (const Json::exception&) {
