@@ -31,6 +31,7 @@ ImageRequest requestOf(std::span<char* const> words) {
     if (key == jit::kIsLinked) r.isLinked = value == "1";
     if (key == jit::kMostRegisters)
       r.mostRegisters = static_cast<unsigned>(std::strtoul(value.c_str(), nullptr, 10));
+    if (key == jit::kDiffers) r.differs = value;
     if (key == jit::kIsCompared) r.isCompared = value == "1";
     if (key == jit::kBudgetSeconds) r.budget = std::strtod(value.c_str(), nullptr);
     if (key != jit::kArchitectures || value.empty()) continue;
@@ -92,15 +93,22 @@ int answerModule(std::span<char* const> words, const wrapper::WrapperOptions& op
     refused.why = "there is no image";
   } else if (!options.mistake.empty()) {
     refused.why = options.mistake;
+  } else if (!request.differs.empty()) {
+    noteDifference(request.differs, image.bytes());
+    return 0;
   } else {
     const KnownAnswer known = findAnswer(image.bytes(), request, options, settings);
-    if (known.answer) return say(*known.answer), 0;
+    const auto sayWithKeys = [&](ImageAnswer answer) {
+      if (!answer.originals.empty()) answer.originals += "\td " + keysOf(image.bytes(), request, options, settings);
+      say(answer);
+    };
+    if (known.answer) return sayWithKeys(*known.answer), 0;
     if (known.isLate) {
       refused.why = "it took longer than the budget in an earlier run";
       say(refused);
     }
     const ImageAnswer made = optimizeImage(image.bytes(), request, options, known.key);
-    if (!known.isLate) say(made);
+    if (!known.isLate) sayWithKeys(made);
     return 0;
   }
   say(refused);

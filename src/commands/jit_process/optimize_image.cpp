@@ -13,6 +13,7 @@
 #include "container/fat_binary.h"
 #include "jit_process/originals.h"
 #include "ptxas/cache.h"
+#include "support/environment.h"
 
 namespace ptxopt::jit_process {
 namespace {
@@ -201,18 +202,22 @@ class Lateness {
   std::thread thread_;
 };
 
+std::string keyOf(std::string_view image, const ImageRequest& request, const wrapper::WrapperOptions& options,
+                  const std::string& settings) {
+  std::string devices;
+  for (const unsigned d : request.devices) devices += fmt::format("{} ", d);
+  return Cache::key(fmt::format("jit\n{}\n{}{}{} {} {} {}\n{}\n", settings, programs(options), devices,
+                                request.isFatBinary, request.isLinked, request.mostRegisters, request.isCompared,
+                                options.optimizer.facts + '\n' + options.optimizer.profile) +
+                    std::string(image));
+}
+
 }  // namespace
 
 KnownAnswer findAnswer(std::string_view image, const ImageRequest& request, const wrapper::WrapperOptions& options,
                        const std::string& settings) {
   KnownAnswer found;
-  std::string devices;
-  for (const unsigned d : request.devices) devices += fmt::format("{} ", d);
-  found.key =
-      Cache::key(fmt::format("jit\n{}\n{}{}{} {} {} {}\n{}\n", settings, programs(options), devices,
-                             request.isFatBinary, request.isLinked, request.mostRegisters, request.isCompared,
-                             options.optimizer.facts + '\n' + options.optimizer.profile) +
-                 std::string(image));
+  found.key = keyOf(image, request, options, settings);
   const auto entry = Cache::user().find(found.key);
   if (!entry) return found;
   std::string_view rest = *entry;
@@ -222,6 +227,20 @@ KnownAnswer findAnswer(std::string_view image, const ImageRequest& request, cons
     found.isLate = true;
   }
   return found;
+}
+
+std::string keysOf(std::string_view image, ImageRequest request, const wrapper::WrapperOptions& options,
+                   const std::string& settings) {
+  // With launches compared, and without.
+  const std::string key = keyOf(image, request, options, settings);
+  request.isCompared = !request.isCompared;
+  return key + ',' + keyOf(image, request, options, settings);
+}
+
+void noteDifference(const std::string& keys, std::string_view kernel) {
+  ImageAnswer answer;
+  answer.why = oneLine(fmt::format("launches of {} differed in an earlier run", kernel));
+  for (const std::string& key : partsOf(keys, ',')) Cache::user().put(key, entryOf(answer));
 }
 
 ImageAnswer optimizeImage(std::string_view image, const ImageRequest& request,

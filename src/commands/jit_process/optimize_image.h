@@ -20,6 +20,7 @@ struct ImageRequest {
   bool isLinked = false;          // an input of the linker
   unsigned mostRegisters = 0;     // 0: not said
   bool isCompared = false;        // kernels that change are to be there as they were, too
+  std::string differs;            // no image: what was said of one whose launches differed
   double budget = 0;              // how many seconds are waited for the answer
 };
 
@@ -43,6 +44,12 @@ struct KnownAnswer {
 // `settings`: all else that the answer depends on.
 KnownAnswer findAnswer(std::string_view image, const ImageRequest& request, const wrapper::WrapperOptions& options,
                        const std::string& settings);
+
+// What stands for an image where it is said that launches of what was made of it differ.
+std::string keysOf(std::string_view image, ImageRequest request, const wrapper::WrapperOptions& options,
+                   const std::string& settings);
+// They do, of this kernel: the image is used as it is from now on.
+void noteDifference(const std::string& keys, std::string_view kernel);
 
 // Makes the answer, and keeps it under that key.
 ImageAnswer optimizeImage(std::string_view image, const ImageRequest& request,

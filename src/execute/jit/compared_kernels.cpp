@@ -67,6 +67,7 @@ void ComparedKernels::add(void* handle, bool isLibrary, const Image& image, cons
     std::string kind, name, parameters;
     in >> kind >> name >> parameters;
     if (kind == "h") module->usesHeap = true;
+    if (kind == "d") module->keys = name;
     if (kind == "v" || kind == "w") module->variables.push_back({name, kind == "v"});
     if (kind != "k") continue;
     const auto kernel = std::make_shared<ComparedKernel>();

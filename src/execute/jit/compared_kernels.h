@@ -33,6 +33,7 @@ struct ComparedModule {
   bool isLibrary = false;
   bool usesHeap = false;  // of the device
   std::vector<GlobalVariable> variables;
+  std::string keys;  // for tellDifference()
 };
 
 struct ComparedKernel {

@@ -22,6 +22,7 @@
 #include "jit/driver.h"
 #include "jit/log.h"
 #include "jit/memory_image.h"
+#include "jit/optimizer.h"
 #include "jit/settings.h"
 
 namespace ptxopt::jit {
@@ -290,6 +291,7 @@ class Comparison {
       counts = kernel_.counts;
     });
     noteDifference(counts, where);
+    tellDifference(kernel_.module->keys, counts.name);
   }
 
   ComparedKernel& kernel_;

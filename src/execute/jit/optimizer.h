@@ -34,4 +34,8 @@ struct Answer {
 
 Answer optimized(const Request& request);
 
+// Launches of a kernel differed from those of its original: `keys` is what the answer has for that. Waits for nothing; false where it could
+// not be said.
+bool tellDifference(const std::string& keys, const std::string& kernel);
+
 }  // namespace ptxopt::jit

@@ -11,7 +11,10 @@
 //         k NAME OFFSET+BYTES,... WHY   a kernel that stands there a second time, as it was, with its parameters; why it is not compared
 //         v NAME                        a variable of the module that functions use
 //         w NAME                        another one
+//         d KEYS                        what to say where a launch of it differs
 //         h                             functions take memory from the heap of the device
+// Where a launch differed, the library runs `TOOL jit --module differs=KEYS` with the name of the kernel instead of the image, and
+// waits for no answer: the module is used as it is in later runs.
 #pragma once
 
 namespace ptxopt::jit {
@@ -26,6 +29,7 @@ constexpr const char* kIsLinked = "linked";          // 1: an input of the linke
 constexpr const char* kMostRegisters = "registers";  // CU_JIT_MAX_REGISTERS
 constexpr const char* kBudgetSeconds = "budget";     // how long is waited for it
 constexpr const char* kIsCompared = "compared";      // 1: kernels that change are to be there as they were, too
+constexpr const char* kDiffers = "differs";          // KEYS: launches of what was made differed
 constexpr const char* kOptimized = "optimized";      // of the answer
 constexpr const char* kSame = "same";
 

@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -131,13 +132,25 @@ class Compare(command_tests.CommandTests):
         done, kernels = self.by_hand(tool, "plain", 3, DRIVER_VARIES="1")
         self.check(kernels and kernels[0]["different"] == 0 and kernels[0]["varying"] == 2, "varies", kernels)
 
+        # A later run knows, also one that does not compare.
+        self.by_hand(tool, "plain", 1, PTXOPT_CACHE_DIR="known")
+        for compare in ("1,512,10", None):
+            for _ in range(20 * command_tests.LIMIT):  # until the other process has said so
+                done, _ = self.by_hand(tool, "plain", 3, compare=compare, PTXOPT_CACHE_DIR="known")
+                if self.modules[0]["used"] == "original":
+                    break
+                time.sleep(0.05)
+            self.check(done.stdout == "right\n" and "launches of add differed in an earlier run" in self.modules[0]["why"], compare, done, self.modules)
+
     def by_hand(self, tool, *words, compare="1,512,10", **settings):
         (self.folder / "log").unlink(missing_ok=True)
+        settings = {"PTXOPT_CACHE_DIR": "", **settings}
         more = {} if compare is None else {"PTXOPT_JIT_COMPARE": compare}
         done = subprocess.run([self.compared, *map(str, words)], capture_output=True, text=True, timeout=command_tests.LIMIT, cwd=self.folder,
                               env=self.environment(LD_PRELOAD=self.library, PTXOPT_JIT_TOOL=str(tool), PTXOPT_JIT_LOG="log", PTXOPT_JIT_BUDGET="60",
                                                    **more, **settings))
         lines = [json.loads(line) for line in (self.folder / "log").read_text().splitlines()]
+        self.modules = [line for line in lines if "kernel" not in line]
         return done, [line for line in lines if "kernel" in line]
 
     def varies(self):
