@@ -52,7 +52,8 @@ class Retried:
 
 @dataclass(frozen=True)
 class Guard:
-    """What the guard did: `mode` is off or ptxas; `before` and `after` have ptxas's figures by function."""
+    """What the guard did: `mode` is off or ptxas; `before` and `after` have ptxas's figures by function. `without_profile`: functions that have what
+    is made without the profile."""
     mode: str = "off"
     asked: bool = False
     ptxas: str = ""
@@ -62,6 +63,7 @@ class Guard:
     before: Dict[str, Dict[str, Any]] = field(default_factory=dict)
     after: Dict[str, Dict[str, Any]] = field(default_factory=dict)
     retried: List[Retried] = field(default_factory=list)
+    without_profile: List[Kept] = field(default_factory=list)
 
 
 def _guard_of(found: Dict[str, Any]) -> Guard:
@@ -70,7 +72,8 @@ def _guard_of(found: Dict[str, Any]) -> Guard:
     return Guard(found["mode"], found["asked"], found["ptxas"], found["why"], found["trouble"],
                  [Kept(**kept) for kept in found["kept"]],
                  by_name(found.get("before", [])), by_name(found.get("after", [])),
-                 [Retried(**retried) for retried in found["retried"]])
+                 [Retried(**retried) for retried in found["retried"]],
+                 [Kept(**kept) for kept in found.get("without_profile", [])])
 
 
 class Result(Generic[AnyStr]):

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <future>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -68,7 +69,6 @@ class ProfileChoice {
     Result first = isWhole ? with : optimize(text_, seen);
     with_ = judged(text_, seen, guard, std::move(first));
     if (!with_.done.guard.trouble.empty()) return judgedAlone(std::move(with));
-    findTimes();
     choose();
     return put();
   }
@@ -95,20 +95,25 @@ class ProfileChoice {
     return m != nullptr ? m : with_.done.guard.before.find(name);
   }
 
-  // Of kernels that the profile changes, by its iterations.
-  void findTimes() {
-    const GuardReport& report = with_.done.guard;
+  // Kernels that have other text with the profile, and were not refused by the input.
+  std::set<std::string> candidates() const {
+    const std::vector<KeptFunction>& kept = with_.done.guard.kept;
     const Texts one = textsOf(without_.done.result), other = textsOf(with_.done.result);
-    const bool isAny = std::ranges::any_of(profiled_, [&](const std::string& name) {
-      return one.at(name) != other.at(name) &&
-             std::ranges::find(report.kept, name, &KeptFunction::name) == report.kept.end();
-    });
-    if (!isAny || guard_.rule != ptxas::GuardRule::Time) return;
+    std::set<std::string> found;
+    for (const std::string& name : profiled_)
+      if (one.at(name) != other.at(name) && std::ranges::find(kept, name, &KeptFunction::name) == kept.end())
+        found.insert(name);
+    return found;
+  }
+
+  // Of candidates, by the profile's iterations.
+  void findTimes(const std::set<std::string>& candidates) {
+    if (candidates.empty() || guard_.rule != ptxas::GuardRule::Time) return;
     const auto of = [&](const Guarded& judged) {
       const Result& result = judged.done.result;
-      const BitVector isProfiled = cut::functionsThat(
-          result.outcomesAfter, [&](const FunctionOutcome& f) { return profiled_.contains(f.name); });
-      const BitVector isCut = cut::cuttableKernels(result.outcomesAfter).andNot(isProfiled);
+      const BitVector isAsked = cut::functionsThat(
+          result.outcomesAfter, [&](const FunctionOutcome& f) { return candidates.contains(f.name); });
+      const BitVector isCut = cut::cuttableKernels(result.outcomesAfter).andNot(isAsked);
       return profiledTimes(cut::cutText(result.output, result.outcomesAfter, isCut), options_.profile,
                            with_.done.guard.architecture, settings_);
     };
@@ -127,14 +132,11 @@ class ProfileChoice {
 
   void choose() {
     const GuardReport& report = with_.done.guard;
-    const Texts one = textsOf(without_.done.result), other = textsOf(with_.done.result);
-    for (const std::string& name : profiled_) {
-      const auto kept = std::ranges::find(report.kept, name, &KeptFunction::name);
-      if (kept != report.kept.end()) {
-        refused_.push_back({name, kept->reason, kept->detail});
-        continue;
-      }
-      if (one.at(name) == other.at(name)) continue;
+    const std::set<std::string> compared = candidates();
+    findTimes(compared);
+    for (const KeptFunction& kept : report.kept)
+      if (profiled_.contains(kept.name)) refused_.push_back({kept.name, kept.reason, kept.detail});
+    for (const std::string& name : compared) {
       const ptxas::FunctionMeasures *const before = figuresWithout(name), *const after = report.after.find(name);
       if (before == nullptr || after == nullptr) {
         refused_.push_back({name, std::string(kNotJudged), {}});
@@ -164,24 +166,42 @@ class ProfileChoice {
     return mixed;
   }
 
-  // Whether each function is what was judged: kernels, and all that those with a profile call.
-  bool isAsJudged(const Result& result) const {
+  // The kernels with a profile that are not what was judged: what they are may depend on how much others grow. Nothing: some other
+  // function is not.
+  std::optional<std::vector<std::string>> othersThanJudged(const Result& result) const {
     const Texts is = textsOf(result), one = textsOf(without_.done.result), other = textsOf(with_.done.result);
-    return std::ranges::all_of(result.outcomes, [&](const FunctionOutcome& f) {
-      if (taken_.contains(f.name)) return is.at(f.name) == other.at(f.name);
-      if (is.at(f.name) != one.at(f.name)) return false;
-      return f.isKernel || taken_.empty() || is.at(f.name) == other.at(f.name);
-    });
+    std::vector<std::string> found;
+    for (const FunctionOutcome& f : result.outcomes) {
+      if (taken_.contains(f.name)) {
+        if (is.at(f.name) != other.at(f.name)) found.push_back(f.name);
+        continue;
+      }
+      if (is.at(f.name) != one.at(f.name)) return std::nullopt;
+      // Kernels of both kinds may call it.
+      if (!f.isKernel && !taken_.empty() && is.at(f.name) != other.at(f.name)) return std::nullopt;
+    }
+    return found;
+  }
+
+  // The kernels that are taken with the profile, the others without.
+  Result together() {
+    constexpr std::size_t kMostTries = 3;
+    for (std::size_t tries = 0;; ++tries) {
+      Result result = optimize(text_, optionsFor(taken_));
+      if (result.status != Status::Ok || taken_.empty()) return result;
+      auto others = othersThanJudged(result);
+      if (others && others->empty()) return result;
+      if (!others || tries == kMostTries) others.emplace(taken_.begin(), taken_.end());
+      for (const std::string& name : *others) {
+        refused_.push_back({name, "together", {}});
+        taken_.erase(name);
+      }
+    }
   }
 
   GuardedResult put() {
     GuardedResult done;
-    done.result = optimize(text_, optionsFor(taken_));
-    if (done.result.status == Status::Ok && !isAsJudged(done.result)) {
-      for (const std::string& name : taken_) refused_.push_back({name, "together", {}});
-      taken_.clear();
-      done.result = optimize(text_, optionsFor({}));
-    }
+    done.result = together();
     const auto isOf = [&](bool isTaken) {
       return [this, isTaken](const auto& f) { return taken_.contains(f.name) != isTaken; };
     };
@@ -191,6 +211,10 @@ class ProfileChoice {
     std::erase_if(other.kept, isOf(true));
     std::erase_if(other.retried, isOf(true));
     GuardReport& report = done.guard = std::move(other);
+    if (!report.asked) {  // all with the profile have a known fault of ptxas
+      report.asked = one.asked;
+      report.architecture = one.architecture;
+    }
     report.kept.insert(report.kept.begin(), one.kept.begin(), one.kept.end());
     report.retried.insert(report.retried.begin(), one.retried.begin(), one.retried.end());
     report.withoutProfile = std::move(refused_);
@@ -202,6 +226,7 @@ class ProfileChoice {
     for (const ptxas::FunctionMeasures& f : report.before.functions)
       if (after.find(f.name) == nullptr) replace(after, f);
     for (const ptxas::FunctionMeasures& f : one.before.functions) replace(report.before, f);
+    if (report.before.architecture.empty()) report.before.architecture = one.before.architecture;
     after.architecture = report.before.architecture;
     report.after = std::move(after);
     if (done.result.output != with_.done.result.output) report.output.reset();

@@ -4,8 +4,8 @@
 //          profile where that is better than what comes of it without (ptxas/compare.h: compareProfiled), otherwise the latter.
 // Cost:    ptxas once more, for the kernels that the profile changes, and twice for their times by the profile's iterations; passes twice more.
 //          Where it changes no kernel, one more run of the passes.
-// Safety:  the result is put together by options for each function (FunctionOptions::usesProfile). If some kernel is not the text that
-//          was judged, all have what is made without the profile.
+// Safety:  the result is put together by options for each function (FunctionOptions::usesProfile). A kernel that is not the text
+//          that was judged has what is made without the profile; if any other function is not, all have.
 #pragma once
 
 #include <string_view>

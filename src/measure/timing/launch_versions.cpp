@@ -71,15 +71,16 @@ std::optional<LaunchVersions> launchVersionsOf(const TimedCode& code, uint32_t f
 
 CountOf LaunchBodies::weighed(const std::vector<double>& shares) const {
   std::vector<std::optional<BlockCount>> counts(isInBody.empty() ? 0 : isInBody.front().size());
-  const auto note = [&](uint32_t block) {
-    double share = 0;
-    for (std::size_t k = 0; k < isInBody.size(); ++k)
-      if (isInBody[k][block]) share += shares[k];
-    counts[block] = BlockCount{block, share};
-  };
   for (const LaunchVersions& test : tests) {
-    for (const uint32_t way : test.first) note(way);
-    counts[test.branch] = BlockCount{test.branch, counts[test.first[0]]->count + counts[test.first[1]]->count};
+    double all = 0;
+    for (std::size_t way = 0; way < 2; ++way) {
+      double share = 0;
+      for (std::size_t k = 0; k < first.size(); ++k)
+        if (test.isInBody[way][first[k]]) share += shares[k];
+      counts[test.first[way]] = BlockCount{test.first[way], share};
+      all += share;
+    }
+    counts[test.branch] = BlockCount{test.branch, all};
   }
   return [counts = std::move(counts)](uint32_t block) { return counts[block]; };
 }
@@ -103,6 +104,7 @@ std::optional<LaunchBodies> launchBodiesOf(const TimedCode& code, std::size_t bo
     if (instructions.empty()) return std::nullopt;
     const auto most = std::ranges::max_element(instructions, {}, [](const auto& body) { return body.second; });
     if (most->second * kMostOthers > all * (kMostOthers - 1)) {
+      found.first.push_back(from);
       found.isInBody.push_back(std::move(isReached));
       found.of.push_back(most->first);
       continue;

@@ -29,6 +29,7 @@ std::optional<LaunchVersions> launchVersionsOf(const TimedCode& code, uint32_t f
 // The bodies of such a kernel, of which one or more tests choose.
 struct LaunchBodies {
   std::vector<LaunchVersions> tests;        // each on the way from the one before
+  std::vector<uint32_t> first;              // of each body, a block
   std::vector<std::vector<bool>> isInBody;  // by body and block
   std::vector<uint32_t> of;                 // of each: what `bodyOf` says
   // For regionsOf(): so much of the launches' time is of each body.

@@ -214,6 +214,15 @@ D:"""))
         found = [r["rounds-from"] for r in self.json("renamed.ptx", "--profile", "launches.json")["functions"][0]["regions"] if r["loop"]]
         self.check(found == ["profiled", "assumed"], "a loop that is not tied:", found)
 
+        # Three bodies, of which the second test is come to where the first does not hold.
+        second = test.replace("%r6, %r5, 100", "%r7, %r5, 60").replace("%r6", "%r7").replace("%p5", "%p6").replace("made_L8", "made_L18")
+        three = text.replace(entry, "  " + second + entry, 1).replace("  ret;\n}\n", "  ret;\nmade_L18:\n" + entry + special.replace("L9", "L19"))
+        profile["kernels"][0]["classes"] = [launches(100, 75), launches(60, 20), launches(7, 5)]
+        self.write("launches.json", json.dumps(profile))
+        f = self.json(self.write("three.ptx", three), "--profile", "launches.json")["functions"][0]
+        self.check([round(b["share"], 3) for b in f.get("bodies", [])] == [.75, .2, .05], "shares of three:", f.get("bodies"))
+        found = sorted(r["rounds"] for r in f["regions"] if r["loop"])
+        self.check(found == [4.5, 18, 67.5], "rounds of three:", found)
         # Two versions of a loop: with fewer accesses where arrays are apart. One that was never entered is not come to.
         load = "ld.volatile.global.f32 %f2, [%rd2];\nfma.rn.f32 %f1, %f1, %f2, %f1;\n"
         fast = f"""setp.gt.u32 %p6, %r2, 4;

@@ -305,6 +305,13 @@ TEST_CASE("copies of a loop say by their labels which loop of the profile they a
     REQUIRE(copied.module->profiles[0].loops.size() == 1);
     CHECK(copied.module->profiles[0].loops[0].iterations == 301);
   }
+  // A profile of the copies, made with the output, says it of the loop in the input.
+  File ofCopies = profileOf(text, "other");
+  ofCopies.kernels[0].loops = {{"made_L3_of_$L__BB0_1", 0, "", 3, 60}, {"made_L4_of_$L__BB0_1", 1, "", 1, 5}};
+  testing::Parsed original(text);
+  CHECK(readInto(*original.module, ofCopies).empty());
+  REQUIRE(original.module->profiles[0].loops.size() == 1);
+  CHECK(original.module->profiles[0].loops[0].iterations == 65);
   for (const char* const label : {"made_L3", "made_L3_of_$L__BB0_10", "made_of_$L__BB0_1", "L3_of_$L__BB0_1"}) {
     testing::Parsed others(replaced(text, "$L__BB0_1", label));
     CHECK(readInto(*others.module, profileOf(text, "other")).empty());
