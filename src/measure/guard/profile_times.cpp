@@ -17,13 +17,14 @@ namespace {
 using Json = nlohmann::json;
 using Times = std::map<std::string, ptxas::ProfiledTime>;
 
-constexpr std::string_view kFormat = "times by a profile, 2";
+constexpr std::string_view kFormat = "times by a profile, 3";
 
 std::string written(const Times& times) {
   Json json = Json::object();
   for (const auto& [kernel, time] : times)
-    json[kernel] = {
-        {"whole", time.whole}, {"alone", time.alone}, {"computed", time.computed}, {"written", time.written}};
+    json[kernel] = {{"whole", time.whole},       {"alone", time.alone},
+                    {"beside", time.beside},     {"beside-alone", time.besideAlone},
+                    {"computed", time.computed}, {"written", time.written}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -32,7 +33,8 @@ std::optional<Times> readTimes(const std::string& text) {
     Times times;
     const Json json = Json::parse(text);
     for (const auto& [kernel, its] : json.items())
-      times[kernel] = {its.at("whole"), its.at("alone"), its.at("computed"), its.at("written")};
+      times[kernel] = {its.at("whole"),        its.at("alone"),    its.at("beside"),
+                       its.at("beside-alone"), its.at("computed"), its.at("written")};
     return times;
   } catch (const Json::exception&) {
     return std::nullopt;  // a broken entry is written anew
@@ -59,6 +61,9 @@ Times timesOf(std::string_view cubin, const timing::PtxLoops& loops) {
     for (std::size_t s = 0; s < timing::kScenarios; ++s) {
       its.whole[s] = f.time.whole.scenarios[s].cycles;
       its.alone[s] = f.time.whole.alone[s].cycles;
+      const timing::RegionTime& beside = f.bodies.empty() ? f.time.whole : f.bodies.back().time.whole;
+      its.beside[s] = beside.scenarios[s].cycles;
+      its.besideAlone[s] = beside.alone[s].cycles;
     }
     its.computed = f.time.whole.work.computed;
     its.written = f.time.whole.work.written;

@@ -243,6 +243,20 @@ Comparison compareByProfile(const ProfiledTimes& times) {
   return isLonger(b, a) ? by(-1, best, a, b, "") : Comparison();
 }
 
+// What launches beside the profile lose, by its iterations, if that is more than they may.
+Comparison compareBesideByProfile(const ProfiledTimes& times) {
+  for (const bool isAlone : {false, true})
+    for (std::size_t s = 0; s < kScenarioNames.size(); ++s) {
+      const double a = (isAlone ? times.without.alone : times.without.whole)[s];
+      const double b = (isAlone ? times.with.besideAlone : times.with.beside)[s];
+      if (isLonger(a, b, kSameBeside))
+        return {1, Measure::Cycles, wholeNumber(a), wholeNumber(b),
+                fmt::format("{} {:.0f} -> {:.0f}{}, by the profile's iterations{}", kScenarioNames[s], a, b,
+                            isAlone ? " with few warps" : "", kBeside)};
+    }
+  return {};
+}
+
 // Whether the rule speaks against it by cycles alone, and by so few that a launch beside the profile may lose them.
 bool isLittleWorse(const FunctionMeasures& without, const FunctionMeasures& with, const Comparison& by) {
   if (by.sign <= 0) return true;
@@ -262,6 +276,8 @@ Comparison compareProfiled(const FunctionMeasures& without, const FunctionMeasur
   Comparison by = compareBy(without, with, rule, true);
   if (!times || rule != GuardRule::Time || !times->areOfSameWork()) return by;
   Comparison byProfile = compareByProfile(*times);
+  if (byProfile.sign <= 0)
+    if (Comparison beside = compareBesideByProfile(*times); beside.sign > 0) byProfile = std::move(beside);
   if (byProfile.sign > 0) return by.sign > 0 ? by : byProfile;
   return byProfile.sign < 0 && by.sign >= 0 && isLittleWorse(without, with, by) ? byProfile : by;
 }

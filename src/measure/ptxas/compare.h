@@ -75,7 +75,8 @@ Comparison compare(const FunctionMeasures& before, const FunctionMeasures& after
 // A kernel by the iterations, blocks and launches of a profile, as ModelledTime has it by what is assumed.
 struct ProfiledTime {
   ModelledTime::Cycles whole{}, alone{};
-  double computed = 0, written = 0;  // of timing::Work
+  ModelledTime::Cycles beside{}, besideAlone{};  // of the body for launches that the profile does not have
+  double computed = 0, written = 0;              // of timing::Work
 };
 // Both are of the same kernel, made without a profile and with it. Of no use where they do not compute as much: some loop is taken for
 // another one.
@@ -85,7 +86,7 @@ struct ProfiledTimes {
 };
 
 // Of a kernel as it is made without a profile and with it. Launches beside the profile may cost two percent more at most, whatever
-// others gain. It is better where it is by this rule, and by the profile costs no more; or where it costs less by the profile, and
+// others gain, by this rule and by the profile's iterations. It is better where it is by this rule, and by the profile costs no more; or where it costs less by the profile, and
 // by this rule two percent more at most. Without `times` the rule decides.
 Comparison compareProfiled(const FunctionMeasures& without, const FunctionMeasures& with, GuardRule rule,
                            const std::optional<ProfiledTimes>& times = std::nullopt);

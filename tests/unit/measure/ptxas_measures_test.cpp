@@ -248,13 +248,16 @@ TEST_CASE("compareProfiled: by the iterations of the profile as well as by what 
     return ptxas::ModelledTime{
         "m", {cycles, cycles, cycles}, {.written = 4, .instructions = 100}, {}, {cycles, cycles, cycles}};
   };
-  const auto by = [&](double assumed, double profiled, double computed = 64) {
+  const auto by = [&](double assumed, double profiled, double computed = 64, double others = 5000,
+                      double othersAlone = 5000) {
     ptxas::FunctionMeasures without = kernel(0, 32, 100), with = kernel(0, 32, 100);
     without.time = timed(1000);
     with.time = timed(assumed);
-    const ptxas::ModelledTime::Cycles before{5000, 5000, 5000}, after{profiled, profiled, profiled};
-    return compareProfiled(without, with, ptxas::GuardRule::Time,
-                           ptxas::ProfiledTimes{{before, before, 64, 4}, {after, after, computed, 4}});
+    const auto all = [](double cycles) { return ptxas::ModelledTime::Cycles{cycles, cycles, cycles}; };
+    return compareProfiled(
+        without, with, ptxas::GuardRule::Time,
+        ptxas::ProfiledTimes{{all(5000), all(5000), all(5000), all(5000), 64, 4},
+                             {all(profiled), all(profiled), all(others), all(othersAlone), computed, 4}});
   };
   CHECK(by(900, 4000).sign < 0);
   CHECK(by(900, 5000).sign < 0);
@@ -267,6 +270,13 @@ TEST_CASE("compareProfiled: by the iterations of the profile as well as by what 
   CHECK(by(1025, 4000).sign > 0);
   CHECK(by(1015, 5000).sign > 0);
   CHECK(by(1025, 5100).sign > 0);
+  // What launches beside the profile lose by its iterations, though by what is assumed they lose nothing.
+  CHECK(by(900, 4000, 64, 5090, 5090).sign < 0);
+  CHECK(by(900, 4000, 64, 5110).text() ==
+        "L1 5000 -> 5110, by the profile's iterations, in launches beside the profile");
+  CHECK(by(900, 4000, 64, 5000, 5110).text() ==
+        "L1 5000 -> 5110 with few warps, by the profile's iterations, in launches beside the profile");
+  CHECK(by(900, 4000, 64, 5110).sign > 0);
   // Loops that were taken for others: the rule decides alone.
   CHECK(by(900, 5100, 640).sign < 0);
   CHECK(by(1015, 4000, 6).sign > 0);
