@@ -97,6 +97,7 @@ CommandLineReader::CommandLineReader(CommandLine& line, std::span<char* const> a
   if (!mayNameOther(arguments)) return;
   addOutput();
   addInside();
+  if (!mayNameOther(arguments)) return;
   addLists();
   optimizer_.addKnobs(app_);
 }
