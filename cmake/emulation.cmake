@@ -28,7 +28,7 @@ foreach(link ${PTXOPT_EMULATION_LINKS})
     WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/emulate VERBATIM)
 endforeach()
 
-# What Triton calls in place of ptxas.
+# What Triton calls instead of ptxas.
 configure_file(src/execute/emulate/ptxas.sh ${PROJECT_BINARY_DIR}/emulate/ptxas COPYONLY)
 install(PROGRAMS ${PROJECT_BINARY_DIR}/emulate/ptxas DESTINATION ${CMAKE_INSTALL_LIBDIR}/ptxopt/emulate COMPONENT tool)
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# In place of ptxas, for programs that compile kernels while `ptxopt emulate` runs them (Triton): the interpreter takes PTX, so
+# Instead of ptxas, for programs that compile kernels while `ptxopt emulate` runs them (Triton): the interpreter takes PTX, so
 # the result is the PTX. The answer to --version keeps such results apart in the programs' caches.
 input= output=
 while [ $# -gt 0 ]; do

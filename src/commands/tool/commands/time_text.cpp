@@ -86,7 +86,7 @@ class FunctionText {
              body.time.whole.scenarios, fmt::format("{:.3g}%", 100 * body.of.share),
              nameOf(body.of.isSeen ? RoundsFrom::Profiled : RoundsFrom::Assumed));
     }
-    addSum(table, f_.bodies.empty() ? "the whole, all rounds" : "all launches", f_.time.whole.scenarios);
+    addSum(table, f_.bodies.empty() ? "the whole, all iterations" : "all launches", f_.time.whole.scenarios);
     addSum(table, f_.time.warpsAlone == kParts ? "with one warp per scheduler" : "with one block",
            f_.time.whole.alone);
     out_ += table.text({.colours = options_.colours, .width = options_.width, .indent = "  "});
