@@ -13,6 +13,7 @@
 #include "exec/observer.h"
 #include "hostile_index_kernel.h"
 #include "random_index_kernel.h"
+#include "sampled.h"
 
 using namespace ptxopt;
 using namespace ptxopt::testing;
@@ -192,7 +193,8 @@ std::string launches(const std::string& kernel, bool isLarge, uint64_t seed, Cou
 }
 
 template <typename Kernel>
-void check(uint64_t kernels, bool isLarge = false) {
+void check(uint64_t all, bool isLarge = false) {
+  const uint64_t kernels = sampled(all);
   Counts counts;
   for (uint64_t seed = 1; seed <= kernels; ++seed) {
     const Kernel kernel(seed);
