@@ -10,8 +10,7 @@
 
 namespace ptxopt::tune {
 
-Applied applyRecipes(std::string_view text, const std::vector<AppliedRecipe>& recipes,
-                     std::string_view architecture, std::string_view fileName, unsigned jobs) {
+Applied applyRecipes(std::string_view text, const std::vector<AppliedRecipe>& recipes, const ApplyOptions& how) {
   Applied applied;
   const auto fail = [&](Status status, std::string error) {
     applied.status = status;
@@ -20,7 +19,7 @@ Applied applyRecipes(std::string_view text, const std::vector<AppliedRecipe>& re
   };
   Options asIs;
   asIs.level = 0;
-  asIs.fileName = fileName;
+  asIs.fileName = how.fileName;
   if (const Result read = optimize(text, asIs); read.status != Status::Ok) return fail(read.status, read.error);
   const std::optional<Pieces> input = cut(text);
   if (!input) return fail(Status::Internal, "the functions of the text cannot be told apart\n");
@@ -37,11 +36,13 @@ Applied applyRecipes(std::string_view text, const std::vector<AppliedRecipe>& re
   for (const FunctionPiece& piece : input->functions) texts.emplace_back(input->textOf(piece));
   const std::vector<std::pair<Recipe, std::vector<std::size_t>>> work(functionsOf.begin(), functionsOf.end());
   std::vector<std::pair<Status, std::string>> wrong(work.size());
-  inParallel(jobs, work.size(), [&](std::size_t i) {
+  inParallel(how.jobs, work.size(), [&](std::size_t i) {
     const auto& [recipe, functions] = work[i];
     Options options;
-    options.fileName = fileName;
-    options.architecture = architecture;
+    options.fileName = how.fileName;
+    options.architecture = how.architecture;
+    options.profile = how.profile;
+    options.profileName = how.profileName;
     recipe.applyTo(options);
     for (std::size_t f = 0, next = 0; f < input->functions.size(); ++f)
       if (next < functions.size() && functions[next] == f)

@@ -77,6 +77,8 @@ class Tuner {
       Options options;
       options.fileName = options_.fileName;
       options.architecture = options_.architecture;
+      options.profile = options_.profile;
+      options.profileName = options_.profileName;
       all[v].recipe.applyTo(options);
       Result made = optimize(fullText(), options);
       if (made.status == Status::Ok)

@@ -27,6 +27,7 @@ struct TuneOptions {
   ptxas::PtxasSettings ptxas;
   std::string architecture;  // empty: the text's
   ptxas::Objective objective = ptxas::Objective::Time;
+  std::string profile, profileName;  // as of Options: each variant has it; empty: none
   // Chooses for one kernel by what a device says of all that ptxas made of it, and not by the objective: what leaves other
   // bytes than the input, or is not faster, is not chosen.
   std::optional<DeviceOptions> device;
@@ -97,7 +98,11 @@ struct Applied {
   std::string output;
   std::vector<std::string> missing;  // functions that the text does not have, or whose limit is not possible
 };
-Applied applyRecipes(std::string_view text, const std::vector<AppliedRecipe>& recipes,
-                     std::string_view architecture, std::string_view fileName, unsigned jobs);
+struct ApplyOptions {
+  std::string architecture, fileName;
+  std::string profile, profileName;  // as of TuneOptions
+  unsigned jobs = 1;
+};
+Applied applyRecipes(std::string_view text, const std::vector<AppliedRecipe>& recipes, const ApplyOptions& how);
 
 }  // namespace ptxopt::tune

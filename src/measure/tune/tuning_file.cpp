@@ -77,15 +77,17 @@ ordered_json toJson(const Choice& choice) {
   ordered_json functions = ordered_json::array();
   for (const AppliedRecipe& f : choice.functions)
     functions.push_back({{"name", f.function}, {"options", toJson(f.recipe)}});
-  return {{"kind", kKind},
-          {"format", kFormat},
-          {"ptxopt", choice.version},
-          {"ptxas", choice.ptxas},
-          {"architecture", choice.architecture},
-          {"objective", choice.objective},
-          {"input", choice.input},
-          {"output", choice.output},
-          {"functions", std::move(functions)}};
+  ordered_json json{{"kind", kKind},
+                    {"format", kFormat},
+                    {"ptxopt", choice.version},
+                    {"ptxas", choice.ptxas},
+                    {"architecture", choice.architecture},
+                    {"objective", choice.objective},
+                    {"input", choice.input},
+                    {"output", choice.output}};
+  if (!choice.profile.empty()) json["profile"] = choice.profile;
+  json["functions"] = std::move(functions);
+  return json;
 }
 
 Choice choiceFrom(std::string_view text) {
@@ -101,6 +103,7 @@ Choice choiceFrom(std::string_view text) {
   choice.objective = json.at("objective").get<std::string>();
   choice.input = json.at("input").get<std::string>();
   choice.output = json.at("output").get<std::string>();
+  choice.profile = json.value("profile", "");
   for (const ordered_json& f : json.at("functions"))
     choice.functions.push_back({f.at("name").get<std::string>(), recipeFrom(f.at("options"))});
   return choice;
@@ -129,6 +132,7 @@ ordered_json tuneReport(std::string_view input, const TuneResult& result, const 
                     {"bytes", input.size()},         {"input", choice.input}, {"output", choice.output},
                     {"ptxopt", choice.version},      {"ptxas", choice.ptxas}, {"architecture", choice.architecture},
                     {"objective", choice.objective}, {"runs", result.runs},   {"not-tried", result.notTried}};
+  if (!choice.profile.empty()) json["profile"] = choice.profile;
   if (!result.trouble.empty()) json["trouble"] = result.trouble;
   json["functions"] = std::move(functions);
   return json;

@@ -20,6 +20,7 @@ struct Choice {
   std::string architecture;  // that ptxas compiled for
   std::string objective;
   std::string input, output;             // digests
+  std::string profile;                   // likewise; empty: without
   std::vector<AppliedRecipe> functions;  // those that do not stay as they are
 };
 

@@ -4,7 +4,8 @@
   tests/cli/guard/profile.py --tool PATH
 
 `sums` keeps sums in memory: its body for the profile's launches is much better. `norm` adds squares of a column; with what is known of its
-launches, the code for all others is slower than that of -O2. `plain` is not in the profile. Skipped (77) without ptxas.
+launches, the code for all others is slower than that of -O2. `plain` is not in the profile. tune takes a profile, too. Skipped (77)
+without ptxas.
 """
 import argparse
 import json
@@ -180,6 +181,28 @@ class Test:
         kept, _, _, _ = self.optimized(NORM, "--profile-use", "p.json")
         self.check(alone == kept, "norm by itself")
 
+    def tune(self, code, *words, says=""):
+        done = subprocess.run([self.tool, "tune", "in.ptx", "-q", *words], cwd=self.folder, env={**os.environ, "PTXOPT_CACHE_DIR": ""},
+                              capture_output=True, text=True)
+        self.check(done.returncode == code and says in done.stderr, "tune", *words, done.returncode, done.stderr)
+        return done.stdout
+
+    def tuned(self):
+        """tune has the profile in each variant, and --apply wants the same one."""
+        (self.folder / "in.ptx").write_text(HEAD + SUMS)
+        for name, time in (("p.json", 90), ("other.json", 91)):
+            (self.folder / name).write_text(profile_of([{**SEEN_SUMS, "time": time}]))
+        search = [f"--ptxas={self.ptxas}", "--save"]
+        plain = self.tune(0, *search, "plain.json")
+        tuned = self.tune(0, *search, "tuned.json", "--profile-use", "p.json")
+        self.check("bra.uni made_L" in tuned and "made_L" not in plain, "tune: a body by the profile, and by it alone")
+        self.check(self.tune(0, "--apply", "tuned.json", "--profile-use", "p.json") == tuned, "--apply makes another text")
+        self.tune(2, "--apply", "tuned.json", says="tuned.json was made with a profile: --profile-use names it")
+        self.tune(2, "--apply", "tuned.json", "--profile-use", "other.json", says="was made with another profile than 'other.json'")
+        self.tune(2, "--apply", "plain.json", "--profile-use", "p.json", says="plain.json was made without a profile")
+        self.tune(0, "--apply", "tuned.json", "--apply-stale", says="was made with a profile")
+        self.tune(2, *search, "none.json", "--profile-use", "in.ptx", says="in.ptx is not a profile")
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -191,6 +214,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         test = Test(tool, ptxas, Path(name))
         test.run()
+        test.tuned()
     for line in test.wrong:
         print("wrong:", line)
     print(f"guard, profiles: {len(test.wrong)} wrong")

@@ -205,12 +205,13 @@ TEST_CASE("tune: --apply puts the same together") {
   clean.level = 1;
   tune::Recipe limited;
   limited.limit = 64;
-  const tune::Applied done =
-      tune::applyRecipes(text, {{"b", clean}, {"a", limited}, {"c", clean}}, "sm_80", "x.ptx", 2);
+  const tune::Applied done = tune::applyRecipes(text, {{"b", clean}, {"a", limited}, {"c", clean}},
+                                                {.architecture = "sm_80", .fileName = "x.ptx", .jobs = 2});
   REQUIRE(done.status == Status::Ok);
   CHECK(done.output ==
         moduleOf(".entry a(.param .u64 p)\n.maxnreg 64\n{\n.reg .b32 %r<3>;\nmov.u32 %r1, 1;\nret;\n}\n"
                  ".entry b(.param .u64 p)\n{\n.reg .b32 %r<3>;\nret;\n}\n"));
   CHECK(done.missing == std::vector<std::string>{"there is no function c"});
-  CHECK(tune::applyRecipes("nonsense", {}, "sm_80", "x.ptx", 1).status == Status::InvalidInput);
+  CHECK(tune::applyRecipes("nonsense", {}, {.architecture = "sm_80", .fileName = "x.ptx"}).status ==
+        Status::InvalidInput);
 }

@@ -18,6 +18,7 @@
 #include "tool/options/environment.h"
 #include "tool/options/number_checks.h"
 #include "tool/options/parse_arguments.h"
+#include "tool/options/profile_option.h"
 #include "tool/terminal/messages.h"
 #include "tool/terminal/progress.h"
 #include "tool/terminal/table.h"
@@ -35,6 +36,7 @@ struct TuneLine {
   std::optional<double> budgetSeconds;
   unsigned jobs = 1;
   std::string report, save, apply;
+  ProfileLine profile;
   TuneGpuLine gpu;
   bool stale = false, verify = false, quiet = false, listVariants = false;
 };
@@ -75,6 +77,7 @@ bool readTuneLine(int argc, char** argv, TuneLine& line, int& exitCode) {
       ->type_name("SECONDS")
       ->check(positiveNumber())
       ->capture_default_str();
+  line.profile.addTo(app, "Options");
   app.add_flag("--verify", line.verify,
                "run the result and the input on made-up data and write nothing if they differ");
   app.add_flag("-q,--quiet", line.quiet, "no table of what was gained");
@@ -115,13 +118,14 @@ bool readTuneLine(int argc, char** argv, TuneLine& line, int& exitCode) {
     outputs.push_back(path);
   }
   const NamedFile report{"report", line.report}, choice{"choice", line.save}, output{"output", line.output};
-  std::vector<NamedFile> read{{"choice", line.apply}, {"record", line.gpu.records}};
+  std::vector<NamedFile> read{{"choice", line.apply}, {"record", line.gpu.records}, {"profile", line.profile.path}};
   for (const std::string& argument : line.gpu.arguments)
     if (const std::size_t at = argument.find(":@"); at != std::string::npos)
       read.push_back({"argument", argument.substr(at + 2)});
   for (const std::string& why :
        {whyOneFile({{"input", line.input}}, {report, choice}), whyOneFile(read, {report, choice, output})})
     if (!why.empty()) return usage(why);
+  if (std::string error; !line.profile.read(error)) return usage(error);
   if (line.jobs == 0) line.jobs = std::max(1u, std::thread::hardware_concurrency());
   return true;
 }
@@ -217,11 +221,21 @@ int apply(const TuneLine& line, std::string_view text, const std::string& fileNa
     if (!line.stale) return fail(Status::Usage, message + "; --apply-stale takes it all the same");
     warn(message);
   }
-  const tune::Applied applied =
-      tune::applyRecipes(text, choice.functions, choice.architecture, fileName, line.jobs);
+  const std::string profile = line.profile.text.empty() ? std::string() : tune::digestOf(line.profile.text);
+  if (choice.profile != profile) {
+    const std::string message =
+        choice.profile.empty() ? fmt::format("{} was made without a profile", line.apply)
+        : profile.empty()
+            ? fmt::format("{} was made with a profile: --profile-use names it", line.apply)
+            : fmt::format("{} was made with another profile than '{}'", line.apply, line.profile.path);
+    if (!line.stale) return fail(Status::Usage, message + "; --apply-stale takes it all the same");
+    warn(message);
+  }
+  const tune::Applied applied = tune::applyRecipes(
+      text, choice.functions, {choice.architecture, fileName, line.profile.text, line.profile.path, line.jobs});
   if (applied.status != Status::Ok) return failed(applied.status, applied.error);
   for (const std::string& missing : applied.missing) warn(fmt::format("{}: {}", line.apply, missing));
-  if (isSame && choice.output != tune::digestOf(applied.output)) {
+  if (isSame && choice.profile == profile && choice.output != tune::digestOf(applied.output)) {
     const std::string message =
         fmt::format("{}: this ptxopt ({}) makes another text of the choice than ptxopt {}, whose text was measured",
                     line.apply, version(), choice.version);
@@ -243,6 +257,8 @@ int search(TuneLine& line, std::string_view text, const std::string& fileName) {
   options.objective = *ptxas::objectiveNamed(line.objective);
   options.jobs = line.jobs;
   options.budgetSeconds = line.budgetSeconds;
+  options.profile = line.profile.text;
+  options.profileName = line.profile.path;
   options.fileName = fileName;
   std::optional<DeviceBench> gpu;
   if (line.gpu.isAsked()) {
@@ -264,8 +280,9 @@ int search(TuneLine& line, std::string_view text, const std::string& fileName) {
     log::warn(log::kTool, fmt::format("{}: nothing was tuned: {}", fileName, result.trouble));
   if (!isVerified(line, text, fileName, result.output)) return static_cast<int>(Status::CheckFailed);
 
-  const tune::Choice choice =
+  tune::Choice choice =
       tune::choiceOf(text, result, options.objective, ptxas::versionOfPtxas(options.ptxas.program));
+  if (!options.profile.empty()) choice.profile = tune::digestOf(options.profile);
   std::string saved, report;
   std::vector<OutputFile> files{{line.output, result.output}};
   if (!line.save.empty()) {
