@@ -8,10 +8,6 @@ namespace ptxopt {
 
 // ---- making and asking ----
 
-IntegerRange IntegerRange::full(unsigned width) {
-  return width == 0 ? IntegerRange() : ofUnsigned(width, 0, maskOf(width));
-}
-
 IntegerRange IntegerRange::empty(unsigned width) { return RangeHalves::empty(width); }
 
 IntegerRange IntegerRange::constant(unsigned width, uint64_t bits) {

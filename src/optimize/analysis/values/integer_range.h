@@ -20,7 +20,15 @@ class IntegerRange {
  public:
   // Of width 0.
   constexpr IntegerRange() = default;
-  static IntegerRange full(unsigned width);
+  static constexpr IntegerRange full(unsigned width) {
+    if (width == 0) return {};
+    IntegerRange all;
+    all.width_ = width;
+    all.most_ = ~uint64_t{0} >> (64 - width);
+    all.largest_ = static_cast<int64_t>(all.most_ >> 1);
+    all.smallest_ = -all.largest_ - 1;
+    return all;
+  }
   static IntegerRange empty(unsigned width);
   // The low bits of `bits`.
   static IntegerRange constant(unsigned width, uint64_t bits);
