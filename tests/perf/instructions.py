@@ -28,8 +28,9 @@ from pathlib import Path
 from coalescing import interfering, phis, wrap
 from measure import function, ptx, table
 
-os.environ["PTXOPT_GUARD"] = "off"  # the passes are measured, not ptxas
-os.environ["PTXOPT_CACHE_DIR"] = ""
+# The passes are measured, not ptxas, and of the environment as little as there can be: what is in it is read at each start.
+ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "HOME": "/nonexistent", "PTXOPT_GUARD": "off", "PTXOPT_CACHE_DIR": "",
+               "PTXOPT_PTXAS": shutil.which("ptxas") or "none"}
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 KEPT = Path(__file__).resolve().parent / "instructions.json"
@@ -85,7 +86,7 @@ def instructions(tool, words):
     """Of the tool itself, and of each step with what it calls."""
     with tempfile.NamedTemporaryFile(prefix="ptxopt-callgrind-") as counts:
         done = subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={counts.name}", tool, *map(str, words)],
-                              capture_output=True, text=True)
+                              capture_output=True, text=True, env=ENVIRONMENT)
         found = re.search(r"Collected : (\d+)", done.stderr)
         if done.returncode != 0 or not found:
             sys.exit(f"{tool} {words}: status {done.returncode}\n{done.stderr[:2000]}")
