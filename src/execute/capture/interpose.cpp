@@ -3,21 +3,12 @@
 
 #include <cstdint>
 
+#include "interpose/launch_config.h"
+
 using namespace ptxopt::capture;
+namespace interpose = ptxopt::interpose;
 
 namespace {
-
-// CUlaunchConfig and its attributes.
-struct Attribute {
-  unsigned id, padding;
-  unsigned values[16];
-};
-struct LaunchConfig {
-  unsigned grid[3], block[3], shared;
-  void* stream;
-  const Attribute* attributes;
-  unsigned count;
-};
 
 void noteTexture(int result, int change) {
   if (result == 0) Capture::get().note([&](Capture& c) { c.textures += static_cast<uint64_t>(change); });
@@ -57,11 +48,11 @@ Launch launchOf(void* function, const unsigned* grid, const unsigned* block, uns
   return l;
 }
 
-Launch launchOf(const LaunchConfig& c, void* function, void** parameters, void** extra) {
+Launch launchOf(const interpose::LaunchConfig& c, void* function, void** parameters, void** extra) {
   Launch l = launchOf(function, c.grid, c.block, c.shared, c.stream, parameters, extra);
   constexpr unsigned kCooperative = 2, kCluster = 4;
   for (unsigned i = 0; i < c.count; ++i) {
-    const Attribute& a = c.attributes[i];
+    const interpose::LaunchAttribute& a = c.attributes[i];
     if (a.id == kCooperative) l.isCooperative = a.values[0] != 0;
     if (a.id == kCluster) l.cluster = {a.values[0], a.values[1], a.values[2]};
   }
@@ -195,7 +186,8 @@ CAPTURED cuKernelGetFunction(void** function, void* kernel) {
                   shared, stream, parameters);                                                                     \
     });                                                                                                            \
   }                                                                                                                \
-  CAPTURED cuLaunchKernelEx##suffix(const LaunchConfig* config, void* function, void** parameters, void** extra) { \
+  CAPTURED cuLaunchKernelEx##suffix(const interpose::LaunchConfig* config, void* function, void** parameters,      \
+                                    void** extra) {                                                                \
     const auto launch = [&] { return call(REAL(cuLaunchKernelEx##suffix), config, function, parameters, extra); }; \
     if (config == nullptr) return launch();                                                                        \
     return Capture::get().launched(launchOf(*config, function, parameters, extra), launch);                        \

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "interpose/gate.h"
+#include "interpose/launch_config.h"
 #include "interpose/real.h"
 #include "jit/compared_kernels.h"
 #include "jit/compared_launch.h"
@@ -18,21 +19,9 @@ using namespace ptxopt::jit;
 
 namespace {
 
-// CUlaunchConfig and its attributes.
-struct Attribute {
-  unsigned id, padding;
-  unsigned values[16];
-};
-struct LaunchConfig {
-  unsigned grid[3], block[3], shared;
-  void* stream;
-  const Attribute* attributes;
-  unsigned count;
-};
-
 bool hasEvents(const LaunchConfig& c) {
   constexpr unsigned kProgress = 7, kCompletion = 12;
-  return c.attributes != nullptr && std::any_of(c.attributes, c.attributes + c.count, [](const Attribute& a) {
+  return c.attributes != nullptr && std::any_of(c.attributes, c.attributes + c.count, [](const LaunchAttribute& a) {
            return a.id == kProgress || a.id == kCompletion;
          });
 }
