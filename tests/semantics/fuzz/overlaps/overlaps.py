@@ -2,6 +2,7 @@
 """Loops over arrays that do and do not overlap, run before and after version-loops.
 
   overlaps.py --tool PTXOPT --seeds A..B [-j N] [--keep DIR] [--options '--passes=...']
+  overlaps.py --tool PTXOPT --seeds A..B --bodies
   overlaps.py --print SEED
 
 A seed gives a kernel with a loop of one block that loads and stores through one to three pointers: at addresses that do not vary,
@@ -17,6 +18,10 @@ the same before and after. `ptxopt verify` gives each parameter memory of its ow
 That a check is needed is tested, too: of versioned kernels a copy is made whose checks never lead to the old loop. Over all seeds
 its results must differ in some launches, or nothing was tested; and in some launches the versioned kernel must access memory
 less often than the kernel itself, or the fast loop is never taken. Status 1 where any of that fails.
+
+--bodies: the kernel is made by -O2 with the profile of its first launch, which gives it bodies for such launches, the test of aliases
+among what chooses them; the other launches are off the profile. The copy always takes the first body, and instead of fewer accesses
+some launches must load by ld.global.nc.
 """
 import argparse
 import concurrent.futures
@@ -33,6 +38,7 @@ from pathlib import Path
 os.environ.setdefault("PTXOPT_GUARD", "off")  # the pass is tested, not the guard
 
 PASSES = "--passes=version-loops"
+BODIES = "-O2 --version-kernel-growth=1000 --version-module-growth=1000 --version-gain=0"
 WORDS, MIDDLE, LAUNCHES = 4096, 8192, 16
 # Access type: bytes, letter of the registers.
 TYPES = {"u8": (1, "c"), "s8": (1, "c"), "u16": (2, "h"), "u32": (4, "r"), "b32": (4, "r"), "f32": (4, "f"),
@@ -201,8 +207,12 @@ def without_checks(text):
     return re.sub(r"^\s*@!?%pred_\d+ bra L;\n", "", text, flags=re.MULTILINE)
 
 
+def first_body_alone(text):
+    return re.sub(r"@%pred_\d+ (bra\.uni made_+L\d+)", r"\1", text, count=1)
+
+
 def run(tool, path, memory, launches):
-    """(exit status, what memory holds, accesses)"""
+    """(exit status, what memory holds, accesses, those of them that are ld.global.nc)"""
     profile = path.with_suffix(".json")
     line = [tool, "run", path, "--max-steps", "100000", f"--profile={profile}"]
     for n in range(len(launches)):
@@ -212,26 +222,36 @@ def run(tool, path, memory, launches):
     line += [f"--dump={letter}{n}" for n in range(len(launches)) for letter in "MO"]
     done = subprocess.run([str(x) for x in line], capture_output=True, text=True, timeout=300)
     if done.returncode:
-        return done.returncode, done.stderr, 0
+        return done.returncode, done.stderr, 0, 0
     opcodes = json.loads(profile.read_text())["opcodes"]
-    return 0, done.stdout, sum(n["threads"] for o, n in opcodes.items() if o.startswith(("ld.global", "st.global")))
+    return (0, done.stdout, *(sum(n["threads"] for o, n in opcodes.items() if o.startswith(starts))
+                              for starts in (("ld.global", "st.global"), "ld.global.nc")))
 
 
-def test(tool, seed, options, keep):
-    """(what went wrong, versioned, differs without checks, accesses less)"""
+def profile_of_first(tool, path, memory, launch, profile):
+    subprocess.run([str(x) for x in (tool, "run", path, "--max-steps", "100000", "--buffer", f"M0=buf:u32:{WORDS}:@{memory}", "--buffer",
+                                     "O0=buf:u32:40:zero", "--kernel", "k", "--grid", "1", "--block", "1", "--arg", *launch,
+                                     "--profile-facts", profile)], capture_output=True, check=True, timeout=300)
+
+
+def test(tool, seed, options, keep, bodies):
+    """(what went wrong, versioned, differs without checks, accesses less; of bodies: some by .nc)"""
     kernel = Kernel(seed)
     with tempfile.TemporaryDirectory() as folder:
         before, after, broken = (Path(folder, n + ".ptx") for n in ("before", "after", "broken"))
         before.write_text(kernel.text)
+        memory = Path(folder, "memory")
+        contents(memory)
+        launches = [kernel.launch(n) for n in range(LAUNCHES)]
+        if bodies:
+            profile_of_first(tool, before, memory, launches[0], Path(folder, "seen"))
+            options = f"{BODIES} --profile-use {folder}/seen"
         done = subprocess.run([tool, before, "-o", after, *options.split(), "--verify-each"], capture_output=True, text=True)
         if done.returncode:
             return f"seed {seed}: {done.stderr}", False, False, False
         text = after.read_text()
-        if text == kernel.text:
+        if text == kernel.text or (bodies and "bra.uni made_" not in text):
             return None, False, False, False
-        memory = Path(folder, "memory")
-        contents(memory)
-        launches = [kernel.launch(n) for n in range(LAUNCHES)]
         old, new = run(tool, before, memory, launches), run(tool, after, memory, launches)
         wrong = None
         if old[0] or old[:2] != new[:2]:
@@ -239,9 +259,9 @@ def test(tool, seed, options, keep):
             if keep:
                 Path(keep).mkdir(parents=True, exist_ok=True)
                 Path(keep, f"{seed}.ptx").write_text(kernel.text)
-        broken.write_text(without_checks(text))
+        broken.write_text(first_body_alone(text) if bodies else without_checks(text))
         differs = broken.read_text() != text and run(tool, broken, memory, launches)[1] != old[1]
-        return wrong, True, differs, new[2] < old[2]
+        return wrong, True, differs, new[3] > 0 if bodies else new[2] < old[2]
 
 
 def main():
@@ -251,6 +271,7 @@ def main():
     parser.add_argument("-j", type=int, default=os.cpu_count(), dest="jobs")
     parser.add_argument("--keep")
     parser.add_argument("--options", default=PASSES)
+    parser.add_argument("--bodies", action="store_true")
     parser.add_argument("--print", type=int, metavar="SEED")
     args = parser.parse_args()
     if args.print is not None:
@@ -258,13 +279,13 @@ def main():
         return 0
     first, last = map(int, args.seeds.split(".."))
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        results = list(pool.map(lambda s: test(args.tool, s, args.options, args.keep), range(first, last + 1)))
+        results = list(pool.map(lambda s: test(args.tool, s, args.options, args.keep, args.bodies), range(first, last + 1)))
     problems = [r[0] for r in results if r[0]]
     versioned, differ, less = (sum(r[k] for r in results) for k in (1, 2, 3))
     print(*problems, sep="\n", end="\n" if problems else "")
-    print(f"{len(results)} kernels, {versioned} versioned; {differ} need their checks, {less} access memory less often; "
-          f"{len(problems)} wrong")
-    for words, number in (("no kernel needs its checks", differ), ("no kernel accesses memory less often", less)):
+    gain = "loads by .nc" if args.bodies else "accesses memory less often"
+    print(f"{len(results)} kernels, {versioned} versioned; {differ} need their checks, {less} with the gain ({gain}); {len(problems)} wrong")
+    for words, number in (("no kernel needs its checks", differ), (f"no kernel {gain}", less)):
         if number == 0:
             problems.append(words)
             print(words)
