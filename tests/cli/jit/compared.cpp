@@ -2,6 +2,8 @@
 //
 // It launches a kernel so many times, each time on what the last one left, and prints `right` if memory then holds what it should: each
 // launch has run once. CASE is how, or on what; `file`: of the fat binary $IMAGE.
+#include "add_loop.h"
+
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -65,22 +67,7 @@ const char kParameters[] = "(.param .u64 p, .param .u32 n)";
 const char kBody[] = R"( {
   .reg .b64 %rd<5>; .reg .b32 %r<9>; .reg .pred %p<2>;
   $BASE;
-  ld.param.u32 %r1, [n];
-  mov.u32 %r2, %tid.x;
-  mul.wide.u32 %rd2, %r2, 4;
-  add.s64 %rd3, %rd1, %rd2;
-  mov.u32 %r4, 0;
-again:
-  div.u32 %r6, %r1, 3;
-  ld.global.u32 %r3, [%rd3];
-  add.u32 %r3, %r3, %r6;
-  st.global.u32 [%rd3], %r3;
-  add.u32 %r4, %r4, 1;
-  setp.lt.u32 %p1, %r4, %r1;
-  @%p1 bra again;
-  ret;
-}
-)";
+)" ADD_LOOP;
 const char kCaller[] = R"( {
   .reg .b64 %rd<2>; .reg .b32 %r<2>;
   ld.param.u64 %rd1, [p];

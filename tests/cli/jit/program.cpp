@@ -3,6 +3,8 @@
 // WAY is how it finds the driver: `linked`, by dlsym (`asked`), by dlsym of a library at a path (`path`, $DRIVER), by
 // cuGetProcAddress (`entries`), or by a library that does not see ours ($DEEP, `deep`). LOADER is the function that loads, or a case below. WHAT is loaded: `good`, `bounded`, `broken`, `machine`, `text`,
 // or `none`. It prints what the driver answered, what it said, and what the kernel computed.
+#include "add_loop.h"
+
 #include <dlfcn.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -85,22 +87,7 @@ const char kGood[] = R"(.version 8.0
 .visible .entry add(.param .u64 p, .param .u32 n) {
   .reg .b64 %rd<5>; .reg .b32 %r<9>; .reg .pred %p<2>;
   ld.param.u64 %rd1, [p];
-  ld.param.u32 %r1, [n];
-  mov.u32 %r2, %tid.x;
-  mul.wide.u32 %rd2, %r2, 4;
-  add.s64 %rd3, %rd1, %rd2;
-  mov.u32 %r4, 0;
-again:
-  div.u32 %r6, %r1, 3;
-  ld.global.u32 %r3, [%rd3];
-  add.u32 %r3, %r3, %r6;
-  st.global.u32 [%rd3], %r3;
-  add.u32 %r4, %r4, 1;
-  setp.lt.u32 %p1, %r4, %r1;
-  @%p1 bra again;
-  ret;
-}
-)";
+)" ADD_LOOP;
 
 std::string imageOf(const std::string& what) {
   std::string text = kGood;
