@@ -115,7 +115,7 @@ def prose_of_page(text):
             continue
         indented = line.startswith("    ") and (after_blank or in_code) and not re.match(r"\s+([-*]|\d+\.)\s", line)
         in_code = indented or (in_code and not bare)
-        after_blank = not bare
+        after_blank = not bare or bare.startswith("<!--")
         if indented or not bare or re.fullmatch(r"<!--.*-->", bare):
             yield from flush()
         elif re.match(r"#+\s", line):
