@@ -528,7 +528,7 @@ PLANTS = [
     ("subjects", "docs/seeds.md", "| `src/optimize/passes/dce/local_dce.cpp` |", "| |"),
     ("paths", "docs/seeds.md", "`src/optimize/passes/dce/local_dce.cpp`", "`src/optimize/passes/dce/locals_dce.cpp`"),
     ("paths", "docs/seeds.md", "`tests/unit/optimize/local_dce_test.cpp`", "`tests/unit/locals_dce_test.cpp`"),
-    *(("words", "docs/verify.md", "## Inputs", f"{planted}\n\n## Inputs") for planted in PLANTED_WORDS),
+    *(("words", "docs/passes.md", "## Dead code", f"{planted}\n\n## Dead code") for planted in PLANTED_WORDS),
 ]
 
 
