@@ -47,7 +47,7 @@ WORDS = [(re.compile(pattern, flags), advice) for pattern, flags, advice in (
 
 ABBREVIATIONS = r"(?:e\.g|i\.e|etc|cf|vs|approx|resp|incl|no|fig|sec|ch|vol|p|pp|max|min|Dr|Mr|Ms|St)\."
 # After a full stop, closing marks and a space, what begins a sentence: a capital, a digit, code, an opening mark, or a program's name.
-BREAK = re.compile(r"(?<=[.!?])([)\"'*_]*)\s+(?=[A-Z0-9`(\"'*\[]|(?:ptxas|ptxopt|nvcc|nvdisasm|cuobjdump|cicc|clang|gcc|mold|llvm-mca)\b)")
+BREAK = re.compile(r"(?<=[.!?])([)\"'*_]*)\s+(?=[A-Z0-9`(\"'*\[]|(?:ptxas|ptxopt|nvcc|nvdisasm|cuobjdump|cicc|clang|gcc|mold|llvm-mca|sm_\d+)\b)")
 # A list of names in code, each with its meaning in brackets or without one.
 NAME = rf"{CODE}(?: \([^()]*\))?"
 NAMES = re.compile(rf"{NAME}(?:(?:, and |, or |, | and | or | to |/){NAME})+")
