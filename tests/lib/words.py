@@ -17,7 +17,8 @@ ROUNDING = (r"(?:-|\(|\s+(?:to|towards?|up|down|off|away|half|trips?|like|as|onc
             r"its|the|a|an|each|every|it|them)\b)")
 START = r"(?:^|(?<=[.:;?!]\s)|(?<=[.:;?!][)\"]\s))"  # of a sentence, or of what follows a colon
 PARTICIPLES = (r"(?:Looked at|Aimed at|Measured|Counted|Timed|Judged|Compared|Tried|Kept|Left|Reported|Printed|Listed|Written|Shown|"
-               r"Named|Meant|Added|Removed|Changed|Found|Seen|Known|Taken|Read|Asked|Checked|Allowed|Declined|Refused|Excluded|Included)")
+               r"Named|Meant|Added|Removed|Changed|Found|Seen|Known|Taken|Read|Asked|Checked|Allowed|Declined|Refused|Excluded|Included|"
+               r"Built|Done|Given|Held|Made|Tested|Covered|Compiled|Executed|Optimized|Recorded)")
 COMPARATIVES = ("(?:more|less|fewer|better|worse|longer|shorter|slower|faster|larger|smaller|bigger|higher|lower|greater|older|newer|"
                 "later|earlier|cheaper|wider|narrower|different|other)")
 
