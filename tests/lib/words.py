@@ -46,7 +46,7 @@ WORDS = [(re.compile(pattern, flags), advice) for pattern, flags, advice in (
     (r"\bmov(?:e|es|ed|ing) on\b", re.I, "advance"),
 )]
 
-ABBREVIATIONS = r"(?:e\.g|i\.e|etc|cf|vs|approx|resp|incl|no|fig|sec|ch|vol|p|pp|max|min|Dr|Mr|Ms|St)\."
+ABBREVIATIONS = r"(?:e\.g|i\.e|etc|cf|vs|approx|resp|incl|fig|pp|et al)\."
 # After a full stop, closing marks and a space, what begins a sentence: a capital, a digit, code, an opening mark, or a program's name.
 BREAK = re.compile(r"(?<=[.!?])([)\"'*_]*)\s+(?=[A-Z0-9`(\"'*\[]|(?:ptxas|ptxopt|nvcc|nvdisasm|cuobjdump|cicc|clang|gcc|mold|llvm-mca|sm_\d+)\b)")
 # A list of names in code, each with its meaning in brackets or without one.
@@ -101,7 +101,7 @@ def prose_of_page(text):
 
     def flush():
         nonlocal kind, lines
-        if lines and (prose := plain("\n".join(lines).replace("\n", " "))):
+        if lines and (prose := plain(" ".join(lines))):
             yield start, kind, prose
         kind, lines = None, []
 
