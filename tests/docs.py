@@ -16,7 +16,7 @@ Pages: README.md and the other pages of the root, docs/, tests/README.md, and th
   subjects  docs/passes.md has a heading for every pass, docs/dumps.md a row for every dump, tests/README.md names every
             folder of tests/, a row of docs/seeds.md its code and its test
   words     no word of tests/lib/words.py outside of code and quotations, and no sentence of more than 35 words outside of
-            code and tables. Generated tables are the sources' (tests/sources.py)
+            code and tables. Generated tables have the words of the sources, which tests/sources.py holds
 
 --self-test plants a mistake of each kind into the pages, in memory, and fails if one is not found.
 """
@@ -30,7 +30,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/lib"))
-from words import faults_of_page  # noqa: E402
+from words import WORDS, faults_of_page  # noqa: E402
 GROUPS = {"inputs", "semantics", "codegen", "cli"}  # folders of tests/ that have a folder for each kind
 PAGES = ["*.md", "docs/**/*.md", "tests/README.md", "tests/inputs/syntax/README.md", "samples/**/*.md"]
 COMMANDS = ("samples/run.sh", "tests/run.sh")
@@ -487,7 +487,7 @@ CHECKS = {"tables": check_tables, "options": check_options, "paths": check_paths
 
 # What `words` finds in a page, and what it must not find there.
 PLANTED_WORDS = [
-    "What each round computes.", "It runs in the\nfirst round.", "The loop goes round.", "A sum in place of a product.", "A comma is no name.",
+    "What each round computes.", "It runs in the\nfirst round.", "In each round the sum grows.", "The loop goes round.", "A sum in place of a product.", "A comma is no name.",
     "It takes the first, else the second.", "Whoever calls it.", "Two files, of which one is new.", "Of two files one is new.",
     "- Of two files one is new.", "It ends. Of two files one is new.", "Counted are instructions.", "It writes at most so many bytes.",
     "| what | at what price |\n|---|---|", "ptxas's answers are cached.", "A stand-in for the driver.", "It adds by halves.", "What stands behind it.",
@@ -535,6 +535,9 @@ def self_test(pages, facts):
             failures.append(f"{page} has no `{old}` to plant a mistake at")
         elif not failures_of({**pages, page: pages[page].replace(old, new)}, facts, [check]):
             failures.append(f"the check of {check} does not find `{new}` in {page}")
+    for pattern, advice in WORDS:
+        if not any(pattern.search(planted) for planted in PLANTED_WORDS):
+            failures.append(f"no planted word for the pattern {pattern.pattern} ({advice})")
     for innocent in INNOCENT_WORDS:
         failures += check_words({"docs/innocent.md": innocent}, facts)
     return failures
