@@ -7,10 +7,16 @@ Pages: README.md and the other pages of the root, docs/, tests/README.md, and th
 
   tables    between `<!-- NAME -->` and `<!-- /NAME -->` a page has what the tool lists, or what a .def file declares: see
             TABLES. --update writes them
-  options   every --option named in code is one of the command on that line; named alone, one of any command, or of a script
-            that the page names; options of other programs stand in FOREIGN
+  options   every --option named in code is one that the command on that line declares to its parser, as the completion of
+            shells lists them; named alone, one of any command, or of a script that the page names; options of other
+            programs stand in FOREIGN
   paths     every path and file name in code exists; a script that is run with arguments is executable
   links     every relative link leads to a file, and its anchor to a heading
+  openings  a page of docs/ begins with who needs it and what for: a paragraph "For READERS: PURPOSE"
+  markdown  the rows of a table have as many cells as its head, and every block of code ends
+  hashes    every revision that a page names is in the history; left out where there is no whole history
+  measured  the index of docs/results names the revision at which each page says that it was measured
+  versions  CMake, the changelog, the citation and the pages name one version
   README    at most 100 lines; its first block of commands names samples/run.sh and tests/run.sh, and both are there; its
             table has every subcommand
   subjects  docs/passes.md has a heading for every pass, docs/dumps.md a row for every dump, tests/README.md names every
@@ -21,7 +27,9 @@ Pages: README.md and the other pages of the root, docs/, tests/README.md, and th
 --self-test plants a mistake of each kind into the pages, in memory, and fails if one is not found.
 """
 import argparse
+import ast
 import difflib
+import functools
 import os
 import re
 import subprocess
@@ -56,14 +64,16 @@ class Facts:
                                        for option in ("--list-knobs", "--list-test-knobs"))
         self.opcodes = self.listed("--list-opcodes", r"(\S+)\s+(\S+)\s+(\S+)\s+(\S.*)")
         help_text = self.output("--help-all")
+        declared_options = self.declared_options()
         self.commands = re.findall(r"^  (\w+) +\S.*", help_text.split("Commands; ")[1].split("\n\n")[0], re.M)
-        self.options = {"": self.options_in(help_text) | {f"--{row[0]}" for row in self.test_knobs} | {"--list-test-knobs"}}
+        self.options = {"": declared_options[""] | {f"--{row[0]}" for row in self.test_knobs} | {"--list-test-knobs"}}
         for command in self.commands:
-            # The help of these two is that of another program; their own options are those of $PTXOPT_OPTIONS.
-            self.options[command] = None if command in ("as", "nvcc") else self.options_in(self.output(command, "--help"))
+            # These two take the options of another program; their own are those of $PTXOPT_OPTIONS.
+            self.options[command] = None if command in ("as", "nvcc") else declared_options[command] | {"--help"}
         wrapper = "".join((ROOT / "src/commands/tool" / name).read_text(encoding="utf-8")
                        for name in ("options/wrapper_options.cpp", "commands/as_ptxas.cpp", "commands/nvcc.cpp"))
-        self.wrapper_options = set(re.findall(r"--[a-z][\w-]*", wrapper))
+        self.wrapper_options = {option for names in re.findall(r'add_(?:option|flag)\(\s*"([^"]*)"', wrapper) for option in names.split(",")
+                                if option.startswith("--")} | declared_options["nvcc"] | {"--real", "--help"}
         self.dumps = re.search(r"or --passes choose: ([\w,\s]+?)\n +--dump-file", help_text)[1].replace("\n", " ").split(",")
         self.files = {p.name for folder in ("src", "tests", "include", "samples", "cmake", "grammar", "schemas", "python")
                       for p in (ROOT / folder).rglob("*") if p.is_file()}
@@ -81,9 +91,12 @@ class Facts:
             raise SystemExit(f"docs.py: {option} prints what is no row of a table: {bad[:1]}")
         return [match.groups() for _, match in matches]
 
-    @staticmethod
-    def options_in(help_text):
-        return set(re.findall(r"(?<![\w-])--[a-z][\w-]*", help_text))
+    def declared_options(self):
+        """command -> the options that it declares to its parser, of which the completion for fish has a line each."""
+        result = {}
+        for command, rest in re.findall(r"^complete -c ptxopt -n '__ptxopt_is (\w+)' (.*)$", self.output("--completion", "fish"), re.M):
+            result.setdefault("" if command == "file" else command, set()).update(f"--{name}" for name in re.findall(r"^(?:-s \w )?-l ([\w-]+)", rest))
+        return result
 
     def all_options(self):
         return set().union(*(o for o in self.options.values() if o), self.wrapper_options)
@@ -298,7 +311,7 @@ def parts(text):
         if line.lstrip().startswith("```"):
             fenced = not fenced
             continue
-        indented = line.startswith("    ") and (after_blank or in_code) and not re.match(r"\s+[-*\d]", line)
+        indented = line.startswith("    ") and (in_code or (after_blank and not re.match(r"\s+(?:[-*]|\d+\.)\s", line)))
         in_code = indented or (in_code and not line.strip())
         after_blank = not line.strip()
         yield fenced or indented, line
@@ -360,9 +373,48 @@ def scripts_named(code):
 
 
 def script_options(script):
-    """Options in the text of a script and, of one in Python, of the modules in its folder."""
-    modules = script.parent.glob("*.py") if script.suffix == ".py" and script.parent != ROOT / "tests" else ()
-    return set().union(*(set(re.findall(r"--[a-z][\w-]*", p.read_text(encoding="utf-8"))) for p in {script, *modules}))
+    """The options that a script declares; one in Python may import those of its folder and of tests/lib."""
+    if script.suffix == ".cpp":
+        return set(re.findall(r'"(--[a-z][\w-]*)"', script.read_text(encoding="utf-8")))
+    if script.suffix == ".sh":
+        return set(re.findall(r"^\s*(?:--?[\w-]+ *\| *)*(--[a-z][\w-]*)\)", script.read_text(encoding="utf-8"), re.M))
+    modules = (*script.parent.glob("*.py"), *(ROOT / "tests/lib").glob("*.py")) if script.parent != ROOT / "tests" else ()
+    return set().union(*(python_options(p) for p in {script, *modules}))
+
+
+@functools.cache
+def python_options(path):
+    """The options in calls of add_argument, and those made of names by f"--{name}": of a loop, or of a function's `*names`."""
+    def strings(nodes):
+        return {n.value for node in nodes for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    adders = {node.name for node in nodes if isinstance(node, ast.FunctionDef) and node.args.vararg and "add_argument" in ast.dump(node)}
+    found, names = {"--help"}, set()
+    for node in nodes:
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "add_argument":
+            found |= strings(node.args)
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") in adders:
+            names |= strings(node.args)
+        elif isinstance(node, ast.For) and "add_argument" in ast.dump(node):
+            names |= strings([node.iter])
+    found |= {name if name.startswith("-") else f"--{name}" for name in names}
+    return {text for text in found if re.fullmatch(r"--[a-z][\w-]*", text)}
+
+
+QUOTED = re.compile(r"""(?<==)(["'])(.*?)\1""")  # options of the optimizer, as in --optimize="-O1 --tidy=1"
+
+
+def own_words(words):
+    """The words of a command of ptxopt without those of the program that it runs."""
+    if words[1:2] in (["emulate"], ["jit"], ["reduce"]):
+        program = next((i for i, word in enumerate(words) if i > 1 and (word == "--" or word.startswith(("./", "python")))), len(words))
+        return words[:program]
+    return words
+
+
+def options_in(text):
+    return set(re.findall(r"(?<![\w-])--[a-z][\w-]*", text))
 
 
 def check_options(pages, facts):
@@ -372,9 +424,11 @@ def check_options(pages, facts):
             alone = alone.union(*(script_options(s) for folder in ("tests", "samples") for s in (ROOT / folder).glob("*/**/*.py")))
         for code in pieces_of_code(GENERATED.sub("", text)):
             for command in re.split(r"&&|\|\||[|;]|\$\(", code.split(" # ")[0]):
-                options = set(re.findall(r"(?<![\w-])--[a-z][\w-]*", command))
-                words = [w for w in command.replace("$ ", "").split() if not re.match(r"[A-Z_]+=", w)]
+                words = [w for w in QUOTED.sub("", command).replace("$ ", "").split() if not re.match(r"[A-Z_]+=", w)]
                 program = os.path.basename(words[0]) if words else ""
+                options = options_in(" ".join(own_words(words) if program == "ptxopt" else [command]))
+                for option in sorted(options_in(" ".join(quoted for _, quoted in QUOTED.findall(command))) - alone):
+                    yield f"{page}: there is no {option} in the quotation of `{code.strip()}`"
                 if not options or program in FOREIGN_PROGRAMS:
                     continue
                 if scripts := scripts_named(command):
@@ -422,6 +476,98 @@ def check_links(pages, facts):
                 yield f"{page}: {target} leads nowhere"
             elif name and where in pages and name not in map(anchor, headings(pages[where])):
                 yield f"{page}: {where} has no heading #{name}"
+
+
+OPENING = re.compile(r"For [^.:]+: \S")
+
+
+def check_openings(pages, facts):
+    for page, text in pages.items():
+        if page.startswith("docs/"):
+            title, _, rest = text.partition("\n\n")
+            if not re.fullmatch(r"# .+", title) or not OPENING.match(" ".join(rest.partition("\n\n")[0].split("\n"))):
+                yield f'{page} does not begin with its title and a paragraph "For READERS: PURPOSE"'
+
+
+def cells(row):
+    return len(re.split(r"(?<!\\)\|", row.strip().strip("|")))
+
+
+def check_markdown(pages, facts):
+    for page, text in pages.items():
+        if len(re.findall(r"^\s*```", text, re.M)) % 2:
+            yield f"{page}: a block of code does not end"
+        head = None  # the number of cells of the table's first row
+        for number, (is_code, line) in enumerate(parts(text), 1):
+            if is_code or not line.lstrip().startswith("|"):
+                head = None
+                continue
+            row = line.strip()
+            if not row.endswith("|") or cells(row) != (head or cells(row)):
+                yield f"{page}: this row has not the {head} cells of its table: {row[:80]}"
+            head = head or cells(row)
+
+
+REVISION = r"(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,40}"
+
+
+def git(*arguments, **options):
+    """What git prints of this tree, or None where that is no checkout or git says no."""
+    try:
+        result = subprocess.run(["git", "-c", "safe.directory=*", "-C", str(ROOT), *arguments], capture_output=True, text=True, **options)
+    except FileNotFoundError:
+        return None
+    return result.stdout.strip() if result.returncode == 0 else None
+
+
+def has_history():
+    top = git("rev-parse", "--show-toplevel")
+    return bool(top) and Path(top).resolve() == ROOT and git("rev-parse", "--is-shallow-repository") == "false"
+
+
+def check_hashes(pages, facts):
+    if not has_history():
+        return
+    named = {}
+    for page, text in pages.items():
+        for is_code, line in parts(GENERATED.sub("", text)):
+            for revision in () if is_code else re.findall(rf"(?<![\w#/.=-])(?:{REVISION}|(?<= at )[0-9]{{7,8}})(?![\w-])", re.sub(r"`[^`]*`", "", line)):
+                named.setdefault(revision, page)
+    for answer in git("cat-file", "--batch-check", input="\n".join(named)).splitlines():
+        revision, kind = answer.split()[:2]
+        if kind != "commit":
+            yield f"{named[revision]}: {revision} is {kind} in the history, not a commit"
+
+
+MEASURED = re.compile(r"[Mm]easured (?:at|on|by) ([0-9a-f]{7,40}|\d{4}-\d\d-\d\d)")
+
+
+def check_measured(pages, facts):
+    index = "docs/results/README.md"
+    rows = re.findall(r"^\| \[[^]]*\]\(([\w./-]+?)(?:#([\w-]+))?\) \|.*\| ([^|]*) \|$", pages[index], re.M)
+    indexed = {os.path.normpath(f"docs/results/{target}") for target, _, _ in rows}
+    for page in pages:
+        if page.startswith("docs/results/") and page not in indexed | {index}:
+            yield f"{index} has no row for {page}"
+    for target, _, wanted in rows:
+        page = os.path.normpath(f"docs/results/{target}")
+        stated = MEASURED.findall(re.sub(r"\s+", " ", pages[page]))
+        if wanted not in [*stated[:1], "in each section"]:
+            yield f"{index} says that {page} was measured at {wanted}, the page {' and '.join(stated[:1]) or 'nothing'}"
+
+
+def check_versions(pages, facts):
+    version = re.search(r"^project\(ptxopt VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"), re.M)[1]
+    others = {"CHANGELOG.md": re.search(r"^## \[?(\d[\d.]*)", pages["CHANGELOG.md"], re.M),
+              "CITATION.cff": re.search(r"^version: (\S+)", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.M)}
+    for file, found in others.items():
+        if not found or found[1] != version:
+            yield f"{file} names {found[1] if found else 'no version'}, CMakeLists.txt {version}"
+    for page, text in pages.items():
+        for named in set(re.findall(r"\bptxopt[ _-](\d+\.\d+\.\d+)", text)) - {version}:
+            yield f"{page} names ptxopt {named}, CMakeLists.txt {version}"
+    if re.search(r'^version = "', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.M):
+        yield "pyproject.toml has a version of its own"
 
 
 def first_block(text):
@@ -482,8 +628,8 @@ def check_words(pages, facts):
             yield f"{page}:{line}: {wrong}"
 
 
-CHECKS = {"tables": check_tables, "options": check_options, "paths": check_paths, "links": check_links,
-          "README": check_readme, "subjects": check_subjects, "words": check_words}
+CHECKS = {"tables": check_tables, "options": check_options, "paths": check_paths, "links": check_links, "openings": check_openings,
+          "markdown": check_markdown, "hashes": check_hashes, "measured": check_measured, "versions": check_versions, "README": check_readme, "subjects": check_subjects, "words": check_words}
 
 # What `words` finds in a page, and what it must not find there.
 PLANTED_WORDS = [
@@ -510,6 +656,16 @@ PLANTS = [
     ("paths", "docs/adding.md", "src/core/ir/opcodes.def", "src/core/ir/opcode.def"),
     ("paths", "docs/architecture.md", "`cfg.h`", "`cfgs.h`"),
     ("paths", "docs/guard.md", "`tests/cli/guard/run.py`", "`tests/cli/diff/support.py --all`"),
+    ("options", "docs/emulate.md", "-O2 --skip-pass lsr", "-O2 --skip-passes lsr"),
+    ("openings", "docs/guard.md", "For ", "This is for "),
+    ("openings", "docs/results/loops.md", "For ", "| For | "),
+    ("markdown", "docs/verify.md", "| ", "| | "),
+    ("markdown", "docs/library.md", "```cpp\n", ""),
+    *((("hashes", "docs/results/loops.md", "8d6e51f", "0badc0de"),) if has_history() else ()),
+    ("measured", "docs/results/loops.md", "easured at 8d6e51f", "easured at 46557e2"),
+    ("measured", "docs/results/README.md", "[loops.md](loops.md)", "[loops.md](tune.md)"),
+    ("versions", "CHANGELOG.md", "## [0.1.0]", "## [0.2.0]"),
+    ("versions", "docs/install.md", "ptxopt_0.1.0", "ptxopt_0.1.1"),
     ("links", "docs/README.md", "(guard.md)", "(guards.md)"),
     ("links", "README.md", "command-line.md#limits", "command-line.md#limit"),
     ("README", "README.md", "samples/run.sh ", "samples/runs.sh "),
