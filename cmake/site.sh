@@ -1,0 +1,18 @@
+#!/bin/sh
+# Makes a site of the pages, which needs no server and loads nothing from elsewhere: FOLDER/index.html.
+#
+#   cmake/site.sh [FOLDER]      # build/site/html is the default
+#
+# The generator, mkdocs with the theme mkdocs-material, goes into a virtual environment in build/site; the versions are those
+# of cmake/site/requirements.txt. A link that leads nowhere ends it.
+set -eu
+mkdir -p "${1:-$(dirname "$0")/../build/site/html}"
+to=$(cd "${1:-$(dirname "$0")/../build/site/html}" && pwd)
+cd "$(dirname "$0")/.."
+work=build/site
+
+[ -x $work/venv/bin/python ] || python3 -m venv $work/venv
+$work/venv/bin/pip install -q --disable-pip-version-check -r cmake/site/requirements.txt
+python3 cmake/site/stage.py $work
+NO_MKDOCS_2_WARNING=1 $work/venv/bin/mkdocs build -q --strict --clean -f $work/mkdocs.yml -d "$to"
+echo "site: $(find "$to" -name '*.html' | wc -l) pages in $to"
