@@ -1,8 +1,8 @@
 """Timing variants of a kernel so that small differences can be told from noise.
 
-All variants are measured in each round, in another order each time, so that what drifts (clocks, temperature) meets all
+All variants are measured in each iteration, in another order each time, so that what drifts (clocks, temperature) meets all
 alike. A sample is as many launches as take SAMPLE_MS, between two events. The ratio of a variant to the first one is
-taken within each round; what is reported is the median of these ratios and, by order statistics, an interval that holds
+taken within each iteration; what is reported is the median of these ratios and, by order statistics, an interval that holds
 the true median with the confidence asked for, whatever the distribution.
 
   faster, slower             the interval, widened by the margin, lies on one side of 1
@@ -27,8 +27,8 @@ UNDECIDED = "cannot be told apart"
 @dataclass
 class Settings:
     seconds: float = 2.0  # of one kernel
-    least_rounds: int = 11
-    most_rounds: int = 200
+    least_iterations: int = 11
+    most_iterations: int = 200
     confidence: float = 0.99
     margin: float = 0.002
 
@@ -94,8 +94,8 @@ def measure(timer, variants, restore, settings, seed=0):
     for name in names[1:]:
         sample(name)
     end = time.monotonic() + settings.seconds
-    for done in range(settings.most_rounds):
-        if done >= settings.least_rounds and time.monotonic() > end:
+    for done in range(settings.most_iterations):
+        if done >= settings.least_iterations and time.monotonic() > end:
             break
         for name in order.sample(names, len(names)):
             samples[name].append(sample(name))
@@ -103,6 +103,6 @@ def measure(timer, variants, restore, settings, seed=0):
     for name in names[1:]:
         ratio = summary([x / y for x, y in zip(samples[name], base) if y > 0] or [math.nan], settings.confidence)
         ratios[name] = {**ratio, "verdict": verdict(ratio, settings.margin)}
-    return {"launches_of_a_sample": launches, "rounds": len(base), "bound_by_launches": median(issuing) > ISSUE_BOUND,
+    return {"launches_of_a_sample": launches, "iterations": len(base), "bound_by_launches": median(issuing) > ISSUE_BOUND,
             "confidence": settings.confidence, "margin": settings.margin,
             "milliseconds": {name: summary(values, settings.confidence) for name, values in samples.items()}, "ratios": ratios}

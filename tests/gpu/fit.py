@@ -32,7 +32,7 @@ from driver import PYTHON, CudaError, Driver, NoDriver
 
 HERE = Path(__file__).resolve().parent
 LIMIT = 120  # seconds for a probe
-ROUNDS, RUNS = 256, 7
+ITERATIONS, RUNS = 256, 7
 WARP, PARTS = 32, 4  # of an SM
 OUT, DATA = 8192, 1 << 18  # bytes
 CHASED = {"GlobalLoad:L2": (1 << 15, 64), "GlobalLoad:Dram": (1 << 21, 32)}  # nodes, and 8-byte words from one to the next
@@ -53,8 +53,8 @@ def cycles(driver, function, parameters, out, threads, times, runs):
 
 
 def run_chain(driver, probe, module, small):
-    """Cycles of a step, of each warp in a part of an SM, and those of a round of both lengths."""
-    rounds, runs, threads = (2, 2, WARP) if small else (ROUNDS, RUNS, probe.get("threads", WARP))
+    """Cycles of a step, of each warp in a part of an SM, and those of an iteration of both lengths."""
+    iterations, runs, threads = (2, 2, WARP) if small else (ITERATIONS, RUNS, probe.get("threads", WARP))
     out, data = driver.memory(OUT), driver.memory(DATA)
     inputs = bytearray(data.size)
     for at, (kind, value) in probe["inputs"].items():
@@ -62,11 +62,11 @@ def run_chain(driver, probe, module, small):
     times = []
     for length in probe["lengths"]:
         data.write(inputs)
-        parameters = [out.address.to_bytes(8, "little"), data.address.to_bytes(8, "little"), rounds.to_bytes(4, "little")]
+        parameters = [out.address.to_bytes(8, "little"), data.address.to_bytes(8, "little"), iterations.to_bytes(4, "little")]
         times.append(cycles(driver, module.function(f"probe_{length}"), parameters, out, threads, probe["times"], runs))
     short, long = probe["lengths"]
-    step = (times[1] - times[0]) / (rounds * (long - short)) / max(1, threads // (WARP * PARTS))
-    return {"cycles": step, "rounds": [time / rounds for time in times]}
+    step = (times[1] - times[0]) / (iterations * (long - short)) / max(1, threads // (WARP * PARTS))
+    return {"cycles": step, "iterations": [time / iterations for time in times]}
 
 
 def run_chase(driver, probe, module, nodes, stride):
@@ -230,7 +230,7 @@ def main():
     parser.add_argument("--driver", metavar="LIBRARY", help="default: $PTXOPT_GPU_DRIVER, or libcuda.so.1")
     parser.add_argument("--load", choices=("cubin", "ptx"), default="cubin", help="ptx: the driver compiles it")
     parser.add_argument("--filter", default="*", metavar="GLOB", help="only these probes")
-    parser.add_argument("--small", action="store_true", help="few rounds: to see that it runs")
+    parser.add_argument("--small", action="store_true", help="few iterations: to see that it runs")
     parser.add_argument("--one", metavar="NAME", action="append", help=argparse.SUPPRESS)
     options = parser.parse_args()
     try:

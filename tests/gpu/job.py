@@ -8,7 +8,7 @@ A job:
              base: the others are compared with it
   checks     [{"launches": [...], "inputs": 4}, ...]: compared. Input 0 is what the arguments say, the others give buffers
              that are `random` the contents that `ptxopt verify` tries
-  time       null, or {"launches": [...], "seconds": 2, "least_rounds": 11, "most_rounds": 200, "confidence": 0.99,
+  time       null, or {"launches": [...], "seconds": 2, "least_iterations": 11, "most_iterations": 200, "confidence": 0.99,
              "margin": 0.002, "control": true}: compared, too, then timed
   seed, nan, fill, fill_above   optional: of random buffers; "any" takes all NaNs for one value; the image of fill.cu;
              how many elements Python fills at most

@@ -1,7 +1,7 @@
 """What `ptxopt time` says of a kernel, for the manifest: cycles with data in L1, L2 and DRAM. Nothing where the tool has no
 such command.
 
-How often loops go round comes from the small launch, counted in the interpreter, of before and after alike.
+How often loops iterate comes from the small launch, counted in the interpreter, of before and after alike.
 latencies() and uses() are those of the model's tables, for fit.py to print beside what it measured.
 """
 import json

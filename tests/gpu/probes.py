@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import step_kernel
 
-SHORT, LONG = 64, 192  # steps of a round
+SHORT, LONG = 64, 192  # steps of an iteration
 WARP = 32
 
 # Register x is the chain; of 64 bits with the prefix l, f32 with f, f64 with d.

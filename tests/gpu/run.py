@@ -59,7 +59,7 @@ def job_of(case, architecture, manifest, options):
     if len(names) < 2 or not set(names) <= set(images[case["file"]]):
         raise Usage(f"{case['name']} has the variants {', '.join(images[case['file']])}; two are needed")
     timed = {"launches": case[options.size], "seconds": options.seconds, "confidence": options.confidence, "margin": options.margin,
-             "least_rounds": min(options.rounds or 11, 11), "most_rounds": options.rounds or 200, "control": not options.no_control}
+             "least_iterations": min(options.iterations or 11, 11), "most_iterations": options.iterations or 200, "control": not options.no_control}
     return {"variants": [{"name": name, "image": images[case["file"]][name][options.load]} for name in names],
             "checks": [{"name": "small", "launches": case["small"], "inputs": options.inputs}],
             "time": None if options.compare_only else timed,
@@ -229,8 +229,8 @@ def parse(arguments):
     parser.add_argument("--driver", metavar="LIBRARY", help="default: $PTXOPT_GPU_DRIVER, or libcuda.so.1")
     parser.add_argument("--load", choices=("cubin", "ptx"), default="cubin", help="ptx: the driver compiles it, with its own ptxas")
     parser.add_argument("--size", choices=("small", "real"), default="real", help="what is timed [real]")
-    parser.add_argument("--small", action="store_true", help="short for --size small, and few rounds of probes")
-    parser.add_argument("--rounds", type=int, help="of timing, at most [200]")
+    parser.add_argument("--small", action="store_true", help="short for --size small, and few iterations of probes")
+    parser.add_argument("--iterations", type=int, help="of timing, at most [200]")
     parser.add_argument("--inputs", type=int, default=8, help="on which small launches are compared [8]")
     parser.add_argument("--confidence", type=float, default=0.99)
     parser.add_argument("--margin", type=float, default=0.002, help="a ratio this near to 1 is not told apart [0.002]")

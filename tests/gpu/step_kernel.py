@@ -1,8 +1,8 @@
-"""The kernels of probes.py and streams.py: a loop whose round has so many steps, and nothing else that differs.
+"""The kernels of probes.py and streams.py: a loop whose iteration has so many steps, and nothing else that differs.
 
 Each warp writes when it began and when it ended: those that others keep from issuing begin late. What the steps may use:
 %lane; %a (different in each lane), %b, %c, %d, %la, %lb, %fa, %fb, %da, %db, which are loaded, so that ptxas knows nothing of
-them; %out and %data; `zeros` in constant memory; %k, operands of matrix products. `before` runs once, `round` once a round.
+them; %out and %data; `zeros` in constant memory; %k, operands of matrix products. `before` runs once, `iteration` once an iteration.
 """
 
 TIMES = 6144  # in `out`: 16 bytes for each warp
@@ -16,7 +16,7 @@ HEAD = """.version {isa}
 .const .align 8 .b8 zeros[256];
 """
 KERNEL = """
-.visible .entry {name}(.param .u64 out, .param .u64 data, .param .u32 rounds)
+.visible .entry {name}(.param .u64 out, .param .u64 data, .param .u32 iterations)
 .maxntid {threads}, 1, 1
 {{
 	.reg .pred %done;
@@ -27,7 +27,7 @@ KERNEL = """
 {declarations}
 	ld.param.u64 %out, [out];
 	ld.param.u64 %data, [data];
-	ld.param.u32 %n, [rounds];
+	ld.param.u32 %n, [iterations];
 	cvta.to.global.u64 %out, %out;
 	cvta.to.global.u64 %data, %data;
 	mov.u32 %lane, %laneid;
@@ -50,7 +50,7 @@ KERNEL = """
 $loop:
 	.pragma "nounroll";
 {steps}
-{round}
+{iteration}
 	add.u32 %i, %i, 1;
 	setp.lt.u32 %done, %i, %n;
 	@%done bra $loop;
@@ -67,8 +67,8 @@ $loop:
 """
 
 
-def module(target, isa, lengths, threads, declarations, before, steps_of, ends, each_round=""):
+def module(target, isa, lengths, threads, declarations, before, steps_of, ends, each_iteration=""):
     """The text of kernels probe_LENGTH. `steps_of`: the lines of so many steps."""
     return HEAD.format(isa=isa, target=target) + "".join(
         KERNEL.format(name=f"probe_{length}", threads=threads, declarations=declarations, before=before, steps="\n".join(steps_of(length)),
-                      round=each_round, times=TIMES, ends=ends) for length in lengths)
+                      iteration=each_iteration, times=TIMES, ends=ends) for length in lengths)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import step_kernel
 
-SHORT, LONG = 128, 384  # steps of a round; a round also has what its branch takes, which must not be longer
+SHORT, LONG = 128, 384  # steps of an iteration; an iteration also has what its branch takes, which must not be longer
 CHAINS, THREADS = 8, 512
 FEW = (64, 192)  # where ptxas would need more registers than there are
 SPAN = 512  # bytes of memory for the results of a chain
@@ -35,7 +35,7 @@ STARTS = """	ld.global.s32 %zero, [%data+152];
 	mad.lo.u32 %cell, %lane, 4, %cell;
 	st.shared.b32 [%cell], %cell;"""
 # So that ptxas does not move loads out of the loop.
-ROUND = """	add.s64 %place, %place, %zero;
+ITERATION = """	add.s64 %place, %place, %zero;
 	add.s64 %spot, %spot, %zero;"""
 START = """	ld.global.b32 %x#, [%place+256];
 	ld.global.b32 %y#, [%place+384];
@@ -82,7 +82,7 @@ class Stream:
         starts = [STARTS, *(numbered(START, i) for i in range(CHAINS)), *(f"\tmov.f64 %h{i}, %da;" for i in range(4)), "\t" + self.before]
         ends = [numbered(END, i, i * SPAN) for i in range(CHAINS)] + [f"\tst.global.f64 [%out+{CHAINS * SPAN + 8 * i}], %h{i};" for i in range(4)]
         return step_kernel.module(target, isa, self.lengths, self.threads, DECLARATIONS, "\n".join(starts),
-                                  lambda length: ["\t" + self.step_of(i) for i in range(length)], "\n".join(ends), ROUND)
+                                  lambda length: ["\t" + self.step_of(i) for i in range(length)], "\n".join(ends), ITERATION)
 
 
 def matrix(name, kinds, shape, types, a, b, least, letter="g"):

@@ -11,11 +11,11 @@ SCENARIOS = ("L1", "L2", "DRAM")
 SAME_TIME = 0.005  # of the cycles: less says nothing
 SAME_ALONE = 0.02  # with few warps
 FIGURES = ("computed", "exchanged", "read", "written")  # what can vanish least first
-ASSUMED_ROUNDS = 8
+ASSUMED_ITERATIONS = 8
 # A loop may become slower by this part of its cycles, or by two cycles and less than a quarter, if the whole gains several
 # times as much, with many warps or with few.
-SLIP, SLIP_CYCLES, MOST_SLIP, GAIN_OF_SLIP, LEAST_ROUNDS = 0.1, 2, 0.25, 3, 1
-UNROLLED = 1.9  # times the work of a round: less is not due to unrolling
+SLIP, SLIP_CYCLES, MOST_SLIP, GAIN_OF_SLIP, LEAST_ITERATIONS = 0.1, 2, 0.25, 3, 1
+UNROLLED = 1.9  # times the work of an iteration: less is not due to unrolling
 
 
 def spills(row):
@@ -81,8 +81,8 @@ def agreed_ratio(after, before, tolerance, same_if_in_doubt=False):
     return best
 
 
-def rounds_in(after, before):
-    """How many rounds of a loop before one after is, from what it does; None: not known."""
+def iterations_in(after, before):
+    """How many iterations of a loop before one after is, from what it does; None: not known."""
     a, b = before["instructions"], after["instructions"]
     best = agreed_ratio(after, before, 0.1, True)
     if best is None:
@@ -107,23 +107,23 @@ NOTHING = {f: 0 for f in FIGURES} | {"steps": []}
 
 def together(time):
     """Cycles and work of all innermost loops."""
-    cycles = [sum(loop["rounds"] * loop["cycles"][s] for loop in time["inner"]) for s in range(len(SCENARIOS))]
+    cycles = [sum(loop["iterations"] * loop["cycles"][s] for loop in time["inner"]) for s in range(len(SCENARIOS))]
     work = NOTHING
     for loop in time["inner"]:
-        work = added(work, loop["work"], loop["rounds"])
+        work = added(work, loop["work"], loop["iterations"])
     return cycles, work
 
 
-def sign_of(a, b, rounds=1, same=(SAME_TIME,) * len(SCENARIOS)):
-    """1 if any figure of `b`, by rounds of `a`, is longer, else -1 if any is shorter, else 0"""
-    b = [y / rounds for y in b]
+def sign_of(a, b, iterations=1, same=(SAME_TIME,) * len(SCENARIOS)):
+    """1 if any figure of `b`, by iterations of `a`, is longer, else -1 if any is shorter, else 0"""
+    b = [y / iterations for y in b]
     if any(map(is_longer, a, b, same)):
         return 1
     return -1 if any(map(is_longer, b, a, same)) else 0
 
 
 def copies_in(after, before):
-    """How many rounds of a loop before one after is, by more than half of what tells, or by arithmetic alone; None: not known."""
+    """How many iterations of a loop before one after is, by more than half of what tells, or by arithmetic alone; None: not known."""
     best = agreed_ratio(after, before, 0.05)
     if best is None:
         return None
@@ -137,7 +137,7 @@ def copies_in(after, before):
 
 
 def match_loops(before, after):
-    """By loop before: [loop after, copies, rounds]; None: not known which were made of which."""
+    """By loop before: [loop after, copies, iterations]; None: not known which were made of which."""
     if not before or len(after) < len(before):
         return None
     extra, at, runs = len(after) - len(before), 0, []
@@ -145,7 +145,7 @@ def match_loops(before, after):
         first = copies_in(after[at]["work"], loop["work"])
         if first is None:
             return None
-        run = [(after[at], first, ASSUMED_ROUNDS)]
+        run = [(after[at], first, ASSUMED_ITERATIONS)]
         at += 1
         while extra and at < len(after):
             copies, more = copies_in(after[at]["work"], loop["work"]), run[-1][1]
@@ -161,7 +161,7 @@ def match_loops(before, after):
 
 
 def dissolved(a, b):
-    """The whole of both where one has a loop more, of which the other does a whole number of rounds elsewhere; None: not known."""
+    """The whole of both where one has a loop more, of which the other does a whole number of iterations elsewhere; None: not known."""
     more, less = (a, b) if len(a["inner"]) == len(b["inner"]) + 1 else (b, a)
     if len(more["inner"]) != len(less["inner"]) + 1:
         return None
@@ -170,19 +170,19 @@ def dissolved(a, b):
         others = more["inner"][:i] + more["inner"][i + 1:]
         if any(copies_in(y["work"], x["work"]) != 1 for x, y in zip(others, less["inner"])):
             continue
-        left = added(added(less["work"], more["work"], -1), loop["work"], loop["rounds"])
-        rounds = copies_in(left, loop["work"])
-        if rounds is not None and rounds > 1:
-            found.append((loop, rounds))
+        left = added(added(less["work"], more["work"], -1), loop["work"], loop["iterations"])
+        iterations = copies_in(left, loop["work"])
+        if iterations is not None and iterations > 1:
+            found.append((loop, iterations))
     if len(found) != 1:
         return None
-    loop, rounds = found[0]
-    whole = [max(w + (rounds - loop["rounds"]) * c, rounds * c) for w, c in zip(more["whole"], loop["cycles"])]
+    loop, iterations = found[0]
+    whole = [max(w + (iterations - loop["iterations"]) * c, iterations * c) for w, c in zip(more["whole"], loop["cycles"])]
     return (whole, b["whole"]) if more is a else (a["whole"], whole)
 
 
 def copies_of_version(after, before):
-    """How often a round of a loop after does what one before does; None: it is no version of it."""
+    """How often an iteration of a loop after does what one before does; None: it is no version of it."""
     witness = "computed" if before["computed"] > 0 else "written"
     if before[witness] <= 0 or after[witness] <= 0 or (after["computed"] > 0) != (before["computed"] > 0):
         return None
@@ -229,7 +229,7 @@ def gains_outweigh_slips(a, b):
             if is_longer(before, after):
                 if is_longer(before, after, SLIP) and (after > before + SLIP_CYCLES or is_longer(before, after, MOST_SLIP)):
                     return False
-                slips += max(x["rounds"], LEAST_ROUNDS) * (after - before)
+                slips += max(x["iterations"], LEAST_ITERATIONS) * (after - before)
         gain = max(gain_of(a[kind][s], b[kind][s]) for kind in ("whole", "alone"))
         if slips > 0 and slips * GAIN_OF_SLIP > gain * a["whole"][s]:
             return False
@@ -243,8 +243,8 @@ def by_cycles(a, b, same_frame):
             return sign_of_whole(a, b), True
         if runs := match_loops(a["inner"], b["inner"]):
             signs = [sign_of(loop["cycles"],
-                             [sum(rounds * made["cycles"][s] for made, _, rounds in run) for s in range(len(SCENARIOS))],
-                             sum(rounds * copies for _, copies, rounds in run)) for loop, run in zip(a["inner"], runs)]
+                             [sum(iterations * made["cycles"][s] for made, _, iterations in run) for s in range(len(SCENARIOS))],
+                             sum(iterations * copies for _, copies, iterations in run)) for loop, run in zip(a["inner"], runs)]
             return 1 if 1 in signs else min(signs), False
         if wholes := dissolved(a, b):
             return sign_of(*wholes), False
@@ -253,11 +253,11 @@ def by_cycles(a, b, same_frame):
         (x, worked), (y, works) = (together(t) if a["inner"] and b["inner"] else (t["whole"], t["work"]) for t in (a, b))
         return max(0, sign_of(x, y, work_ratio(works, worked))), False
     loops = list(zip(a["inner"], b["inner"]))
-    rounds = [rounds_in(y["work"], x["work"]) if same_frame else 1 for x, y in loops]
-    if None in rounds:
+    iterations = [iterations_in(y["work"], x["work"]) if same_frame else 1 for x, y in loops]
+    if None in iterations:
         return 0, False
-    signs = [sign_of(x["cycles"], y["cycles"], r) for (x, y), r in zip(loops, rounds)]
-    same = all(r == 1 for r in rounds)
+    signs = [sign_of(x["cycles"], y["cycles"], r) for (x, y), r in zip(loops, iterations)]
+    same = all(r == 1 for r in iterations)
     if 1 in signs and not (same and gains_outweigh_slips(a, b)):
         return 1, same
     return (sign_of_whole(a, b) if same else 0) or min([s for s in signs if s < 0], default=0), same

@@ -12,7 +12,7 @@ namespace ptxopt::dump {
 void appendCfg(std::string& out, FunctionView& view);
 // Both trees, a block a line, indented by its depth.
 void appendDominators(std::string& out, FunctionView& view);
-// A loop a line, inner ones below, indented; then where it is entered from, goes round and is left.
+// A loop a line, inner ones below, indented; then where it is entered from, iterates and is left.
 void appendLoops(std::string& out, FunctionView& view);
 // What each block owns, and the number of each instruction.
 void appendSlots(std::string& out, FunctionView& view);
@@ -23,7 +23,7 @@ void appendIntervals(std::string& out, FunctionView& view);
 // What the integers in registers may be, value by value; then, for each block that is entered under a guard, the
 // comparisons that hold there, and what they say of the values in them.
 void appendRanges(std::string& out, FunctionView& view);
-// Scalar evolution: for each loop how often it goes round, and what registers hold in terms of its rounds.
+// Scalar evolution: for each loop how often it iterates, and what registers hold in terms of its iterations.
 void appendEvolution(std::string& out, FunctionView& view);
 // Of kernels: bounds of the addresses of global memory that each access reaches, and what they assume.
 void appendFootprints(std::string& out, FunctionView& view);

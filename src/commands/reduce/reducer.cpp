@@ -70,7 +70,7 @@ class Reducer {
 
   ReduceResult run() {
     for (bool changed = true; changed && !ended_;) {
-      ++result_.rounds;
+      ++result_.iterations;
       changed = false;
       for (const Reduction& reduction : reductions()) {
         if (ended_ || (reduction.changesInterface && !options_.interface)) continue;
@@ -105,7 +105,7 @@ class Reducer {
 
   void report(const Reduction& reduction, bool accepted, bool finished) {
     options_.progress({.reduction = reduction.name,
-                       .round = result_.rounds,
+                       .iteration = result_.iterations,
                        .tests = result_.tests,
                        .bytes = result_.text.size(),
                        .instructions = instructions_,

@@ -2,7 +2,7 @@
 //
 // Algorithm: each reduction of reductions.h lists its opportunities in the best text so far; chunks of them, all,
 // halves, quarters, down to single ones, are tried in order, and what is interesting is kept. All reductions are
-// repeated until a round changes nothing.
+// repeated until an iteration changes nothing.
 // A candidate is tested only if it parses, is structurally sound (ir/verify.h), and was not tested before.
 // With several jobs the next candidates are tested at once, as if all but the last would fail; the first of them in
 // order that is interesting is taken and those after it are forgotten. So the result, and the number of tests,
@@ -22,7 +22,7 @@ namespace ptxopt::reduce {
 
 struct ReduceProgress {
   std::string_view reduction;
-  uint64_t round = 0, tests = 0;
+  uint64_t iteration = 0, tests = 0;
   std::size_t bytes = 0, instructions = 0;
   bool accepted = false;           // of the candidate just tested
   bool finishedReduction = false;  // no candidate; the reduction has had its turn
@@ -45,7 +45,7 @@ struct ReduceResult {
   enum class End { FixedPoint, MaxTests, Stopped };
   End end = End::FixedPoint;
   std::string text;
-  uint64_t rounds = 0;
+  uint64_t iterations = 0;
   uint64_t tests = 0;    // candidates tested
   uint64_t known = 0;    // not tested again
   uint64_t invalid = 0;  // not PTX, so not tested

@@ -134,7 +134,7 @@ void threadJumps(Edit& edit, Choices& choices) {
         const InstrId jump = jumpAt(m, f, LabelId(operands[k].payload));
         if (!jump.valid() || jump == id) continue;
         const uint32_t label = f.operandsOf(f[jump])[0].payload;
-        // Two jumps in a circle would be led round for ever.
+        // Two jumps in a circle would be led in circles for ever.
         if (label != operands[k].payload && !jumpAt(m, f, LabelId(label)).valid() && choices.take())
           changes.push_back({id, k, label});
       }

@@ -26,7 +26,7 @@ Json scenariosJson(const RegionTime& r) {
 Json regionJson(const ptxas::TimedFunction& f, const RegionTime& r) {
   const uint32_t depth = r.region.loop == Region::kNone ? 0 : f.code.flow.loops()[r.region.loop].depth;
   const ptxas::LineRange lines = ptxas::linesOf(f, r);
-  return Json::array({nameOf(f, r), depth, lines.first, lines.last, rounded(r.region.rounds),
+  return Json::array({nameOf(f, r), depth, lines.first, lines.last, rounded(r.region.iterations),
                       rounded(r.work.instructions), scenariosJson(r),
                       r.region.loop == Region::kNone ? "" : nameOf(r.region.from)});
 }
@@ -36,7 +36,7 @@ int hottestLoop(const FunctionTime& time) {
   double most = 0;
   for (std::size_t n = 0; n < time.regions.size(); ++n) {
     const RegionTime& r = time.regions[n];
-    const double cycles = r.region.rounds * r.scenarios[static_cast<std::size_t>(kOfWaits)].cycles;
+    const double cycles = r.region.iterations * r.scenarios[static_cast<std::size_t>(kOfWaits)].cycles;
     if (r.region.loop == Region::kNone || cycles <= most) continue;
     hottest = static_cast<int>(n);
     most = cycles;
@@ -63,7 +63,7 @@ Json linesJson(const ptxas::TimedFunction& f, int hottest) {
       if (number == 0) continue;
       Line& line = lines[number];
       ++line.instructions;
-      line.issue += i.stall * region.rounds;
+      line.issue += i.stall * region.iterations;
       if (static_cast<int>(n) == hottest) line.isHot = true;
       if (i.wait < kShown || i.wait <= line.wait || i.waitedFor == Issue::kNone) continue;
       line.wait = i.wait;
@@ -83,9 +83,12 @@ Json timeData(const ptxas::TimedFunction& f) {
   Json regions = Json::array();
   for (const RegionTime& r : f.time.regions) regions.push_back(regionJson(f, r));
   const int hottest = hottestLoop(f.time);
-  return {{"warps", f.time.warps},         {"threads", f.threads},
-          {"rounds", kAssumedRounds},      {"whole", scenariosJson(f.time.whole)},
-          {"regions", std::move(regions)}, {"hottest", hottest},
+  return {{"warps", f.time.warps},
+          {"threads", f.threads},
+          {"iterations", kAssumedIterations},
+          {"whole", scenariosJson(f.time.whole)},
+          {"regions", std::move(regions)},
+          {"hottest", hottest},
           {"lines", linesJson(f, hottest)}};
 }
 

@@ -7,15 +7,15 @@
 
 namespace ptxopt::report {
 
-//   warps threads rounds        what the estimate is for; rounds: of each loop; threads: 0 for a function
+//   warps threads iterations        what the estimate is for; iterations: of each loop; threads: 0 for a function
 //   whole                       [[cycles, bottleneck] in L1, L2, DRAM], a warp from its beginning to its end
-//   regions                     [name, depth, first line, last line, rounds, instructions, as `whole`], a round; lines 0:
-//                               not known
-//   hottest                     the loop that takes the most cycles in all its rounds (L2), or -1
+//   regions                     [name, depth, first line, last line, iterations, instructions, as `whole`], an
+//                               iteration; lines 0: not known
+//   hottest                     the loop that takes the most cycles in all its iterations (L2), or -1
 //   lines                       [line, machine instructions, cycles to issue, is hot, wait, line that it is for]
 // Lines are those of the module's text; one row for each that machine code was made of, hot where some of it is in the
-// hottest loop. Cycles to issue are those of a warp alone, without waits, in all rounds. The wait is the longest of a round
-// with data in L2; 0 cycles: none; line 0: not known.
+// hottest loop. Cycles to issue are those of a warp alone, without waits, in all iterations. The wait is the longest of
+// an iteration with data in L2; 0 cycles: none; line 0: not known.
 nlohmann::ordered_json timeData(const ptxas::TimedFunction& f);
 
 }  // namespace ptxopt::report

@@ -45,7 +45,8 @@ int descriptorNamed(std::string_view path) {
   return -1;
 }
 
-// Where symbolic links lead in the end, there or not, or to which descriptor. False, with errno, when they go round.
+// Where symbolic links lead in the end, there or not, or to which descriptor. False, with errno, when they form a
+// cycle.
 bool followLinks(std::filesystem::path& path, int& descriptor) {
   constexpr int kMost = 40;
   std::error_code error;
@@ -92,14 +93,14 @@ bool makeAlike(const char* old, const struct stat& status, int to) {
 
 // A pipe or a device. A pipe that nobody reads yet is waited for, but not for ever.
 int openForWriting(const char* path, bool isPipe) {
-  constexpr int kRounds = 500;
-  constexpr timespec kRound{0, 20'000'000};
+  constexpr int kIterations = 500;
+  constexpr timespec kIteration{0, 20'000'000};
   if (!isPipe) return ::open(path, O_WRONLY | O_CLOEXEC);
   int fd = -1;
-  for (int i = 0; i < kRounds; ++i) {
+  for (int i = 0; i < kIterations; ++i) {
     fd = ::open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd >= 0 || errno != ENXIO) break;
-    ::nanosleep(&kRound, nullptr);
+    ::nanosleep(&kIteration, nullptr);
   }
   if (fd >= 0) ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK);
   return fd;

@@ -165,7 +165,7 @@ class Reader {
     for (const NumberFact& n : facts.block) least *= static_cast<uint64_t>(n.least);
     if (least > kMostThreads)
       wrong(fmt::format("{}: a block has at least {} threads, {} is most", where, least, kMostThreads));
-    if (entry.contains("rounds")) rounds(facts.rounds, entry["rounds"], where + ": rounds");
+    if (entry.contains("iterations")) iterations(facts.iterations, entry["iterations"], where + ": iterations");
     if (entry.contains("loops")) loops(f, facts, entry["loops"], where + ": loops");
     if (!entry.contains("parameters")) return;
     if (!entry["parameters"].is_array()) wrong(where + ": parameters is no list");
@@ -178,7 +178,7 @@ class Reader {
     if (!file.contains("kernels") || !file["kernels"].is_array()) wrong(name + ": kernels is no list");
     for (const Json& entry : file["kernels"]) {
       needWords(entry, name + ": an entry of kernels",
-                {"kernel", "block", "grid", "rounds", "loops", "parameters"});
+                {"kernel", "block", "grid", "iterations", "loops", "parameters"});
       if (!entry.contains("kernel") || !entry["kernel"].is_string()) wrong(name + ": a kernel without a name");
       const auto pattern = entry["kernel"].get<std::string>();
       bool isFound = false;
@@ -205,7 +205,7 @@ class Reader {
         std::string_view json = text.substr(at + kFactsComment.size());
         json = json.substr(0, json.find('\n'));
         const Json entry = parsed(json, where);
-        needWords(entry, where, {"block", "grid", "rounds", "loops", "parameters"});
+        needWords(entry, where, {"block", "grid", "iterations", "loops", "parameters"});
         add(f, entry, where);
       }
     }
@@ -248,7 +248,7 @@ class Reader {
     }
   }
 
-  static void rounds(uint32_t& known, const Json& said, const std::string& what) {
+  static void iterations(uint32_t& known, const Json& said, const std::string& what) {
     const int64_t n = integer(said, what);
     if (n < 1 || n > UINT32_MAX) wrong(fmt::format("{} is {}: 1 to {}", what, n, UINT32_MAX));
     if (known != 0 && known != n) wrong(fmt::format("{} is {} by one fact, and {} by another", what, known, n));
@@ -258,9 +258,9 @@ class Reader {
   void loops(const Function& f, KernelFacts& facts, const Json& list, const std::string& what) {
     if (!list.is_array()) wrong(what + " is no list");
     for (const Json& entry : list) {
-      needWords(entry, what, {"label", "rounds"});
-      if (!entry.contains("label") || !entry["label"].is_string() || !entry.contains("rounds"))
-        wrong(what + ": an entry has a label and rounds");
+      needWords(entry, what, {"label", "iterations"});
+      if (!entry.contains("label") || !entry["label"].is_string() || !entry.contains("iterations"))
+        wrong(what + ": an entry has a label and iterations");
       const auto name = entry["label"].get<std::string>();
       const auto label = std::ranges::find_if(f.labels, [&](const Label& l) {
         return l.place.valid() && l.name.valid() && module_.text(l.name) == name;
@@ -269,8 +269,8 @@ class Reader {
       if (label == f.labels.end()) wrong(fmt::format("{}: there is no label '{}'", what, name));
       const LabelId header(static_cast<uint32_t>(label - f.labels.begin()));
       const auto said = std::ranges::find(facts.loops, header, &LoopFact::header);
-      uint32_t known = said == facts.loops.end() ? 0 : said->rounds;
-      rounds(known, entry["rounds"], fmt::format("{}: {}: rounds", what, name));
+      uint32_t known = said == facts.loops.end() ? 0 : said->iterations;
+      iterations(known, entry["iterations"], fmt::format("{}: {}: iterations", what, name));
       if (said == facts.loops.end()) facts.loops.push_back({header, known});
     }
   }
@@ -387,7 +387,7 @@ bool hasFacts(const Module& module, const Function& kernel) {
   if (module.facts.empty() || !kernel.isEntry) return false;
   const KernelFacts all = factsOfAll(module, kernel), &said = module.facts[kernel.index];
   return said.block != all.block || said.grid != all.grid || said.parameters != all.parameters ||
-         said.pointers != all.pointers || said.saysOfRounds();
+         said.pointers != all.pointers || said.hasIterations();
 }
 
 std::string readFacts(std::string_view json, std::string_view fileName, Module& module,

@@ -50,9 +50,10 @@ std::string commentOf(const Module& module, const Function& f) {
     facts["block"].push_back(number(said.block[i]));
     facts["grid"].push_back(number(said.grid[i]));
   }
-  if (said.rounds != 0) facts["rounds"] = said.rounds;
+  if (said.iterations != 0) facts["iterations"] = said.iterations;
   for (const LoopFact& loop : said.loops)
-    facts["loops"].push_back({{"label", module.text(f.labels[loop.header.value].name)}, {"rounds", loop.rounds}});
+    facts["loops"].push_back(
+        {{"label", module.text(f.labels[loop.header.value].name)}, {"iterations", loop.iterations}});
   for (std::size_t i = 0; i < f.parameters.size(); ++i) {
     const PointerFact& memory = said.pointers[i];
     if (said.parameters[i] == all.parameters[i] && memory == all.pointers[i]) continue;

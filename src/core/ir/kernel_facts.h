@@ -1,5 +1,5 @@
 // What the user says of the launches of a kernel: sizes of the block and of the grid, values of parameters, the memory that
-// parameters lead to, how often loops go round.
+// parameters lead to, how often loops iterate.
 //
 // Facts are promises. Analyses and passes rely on them; what a kernel does in a launch that breaks one is undefined. Who
 // reads them: facts/facts.h. Who checks launches: exec/launch_facts.h.
@@ -43,10 +43,10 @@ struct PointerFact {
   friend bool operator==(const PointerFact&, const PointerFact&) = default;
 };
 
-// Roughly how many rounds a loop goes whenever control enters it; a hint, not a promise.
+// Roughly how many iterations a loop runs whenever control enters it; a hint, not a promise.
 struct LoopFact {
   LabelId header;  // a label at which it begins
-  uint32_t rounds = 0;
+  uint32_t iterations = 0;
 };
 
 // Bits of a parameter, or of a member of one that is a structure, which are the same in all launches: also of what is no
@@ -65,20 +65,21 @@ struct KernelFacts {
   std::vector<NumberFact> parameters;     // in their order, values of integers; pointers: the address
   std::vector<PointerFact> pointers;      // of parameters, in their order
   std::vector<ExactPart> parts;           // what `parameters` cannot say
-  // Roughly how many rounds loops of unknown trip count go; a hint, not a promise. 0: not known.
-  uint32_t rounds = 0;
+  // Roughly how many iterations loops of unknown trip count go; a hint, not a promise. 0: not known.
+  uint32_t iterations = 0;
   std::vector<LoopFact> loops;  // those of which more is known
 
-  bool saysOfRounds() const { return rounds != 0 || !loops.empty(); }
-  // Whether some loop may go round so often.
-  bool mayGoRound(uint32_t often) const {
-    return rounds >= often || std::ranges::any_of(loops, [&](const LoopFact& l) { return l.rounds >= often; });
+  bool hasIterations() const { return iterations != 0 || !loops.empty(); }
+  // Whether some loop may iterate so often.
+  bool mayIterate(uint32_t often) const {
+    return iterations >= often ||
+           std::ranges::any_of(loops, [&](const LoopFact& l) { return l.iterations >= often; });
   }
   // 0: not known.
-  uint32_t roundsOf(LabelId header) const {
+  uint32_t iterationsOf(LabelId header) const {
     for (const LoopFact& l : loops)
-      if (l.header == header) return l.rounds;
-    return rounds;
+      if (l.header == header) return l.iterations;
+    return iterations;
   }
 
   // Whether of some parameter it is known who writes the memory.

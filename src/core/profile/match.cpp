@@ -192,7 +192,7 @@ class Matcher {
     }
     for (const Function& f : module_.functions) {
       KernelFacts& said = module_.facts[f.index];
-      if (said.rounds != 0) continue;
+      if (said.iterations != 0) continue;
       for (const LoopCount& loop : module_.profiles[f.index].loops) {
         const bool isSaid = std::ranges::find(said.loops, loop.header, &LoopFact::header) != said.loops.end();
         if (isSaid || loop.entries == 0) continue;  // of a loop that was never entered nothing is known

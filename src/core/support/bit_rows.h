@@ -20,7 +20,7 @@ class BitRows {
     assert(first % 64 == 0 && first / 64 + stride_ <= larger.words_.size());
     for (std::size_t w = 0; w < stride_; ++w) larger.words_[first / 64 + w] |= at(row)[w];
   }
-  // The other way round; whether the row changed.
+  // The other way around; whether the row changed.
   bool orSliceIfChanged(std::size_t row, const BitVector& larger, std::size_t first) {
     assert(first % 64 == 0 && first / 64 + stride_ <= larger.words_.size());
     return BitVector::updateIfChanged(

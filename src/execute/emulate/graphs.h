@@ -1,7 +1,8 @@
 // Graphs: captured from streams, or made node by node. A graph that is launched runs its nodes at once, one after the other,
 // in an order that their dependencies allow.
 //
-// An instance has copies of the nodes: what is changed in it, or disabled, is not in its graph, and the other way round.
+// An instance has copies of the nodes: what is changed in it, or disabled, is not in its graph, and the other way
+// around.
 #pragma once
 
 #include "emulate/runtime/abi.h"

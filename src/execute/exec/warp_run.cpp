@@ -240,7 +240,7 @@ class Warp::PathRun {
   const Op* op_ = nullptr;    // at which the path stands
   Mask mask_ = 0;
   const Op* stepsFrom_ = nullptr;  // what is not counted yet begins here
-  // Whether anything ran before the path waits: it may wait again where it began, one round of a loop later.
+  // Whether anything ran before the path waits: it may wait again where it began, one iteration of a loop later.
   const Op* started_ = nullptr;
   bool branched_ = false;
 };

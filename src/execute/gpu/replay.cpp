@@ -30,7 +30,7 @@ json resultJson(const Result& r) {
                   {"after", summaryJson(r.times->after)},
                   {"ratio", summaryJson(r.times->ratio)},
                   {"verdict", r.times->verdict},
-                  {"rounds", r.times->rounds}};
+                  {"iterations", r.times->iterations}};
   return j;
 }
 
@@ -44,7 +44,7 @@ Result resultOfJson(const json& j) {
   if (j.contains("times")) {
     const json& t = j.at("times");
     r.times = Times{summaryOfJson(t.at("before")), summaryOfJson(t.at("after")), summaryOfJson(t.at("ratio")),
-                    t.at("verdict").get<std::string>(), t.at("rounds").get<unsigned>()};
+                    t.at("verdict").get<std::string>(), t.at("iterations").get<unsigned>()};
   }
   return r;
 }

@@ -59,14 +59,14 @@ Times measureTimes(const MeasureSide& measure, const TimingOptions& options) {
   std::vector<double> samples[2], ratios;
   const auto end = Clock::now() + std::chrono::duration<double>(options.seconds);
   Times times;
-  for (; times.rounds < options.mostRounds; ++times.rounds) {
-    if (times.rounds >= options.leastRounds && Clock::now() > end) break;
+  for (; times.iterations < options.mostIterations; ++times.iterations) {
+    if (times.iterations >= options.leastIterations && Clock::now() > end) break;
     const unsigned first = static_cast<unsigned>(random() & 1);
-    double round[2];
-    round[first] = measure(first, launches) / launches;
-    round[1 - first] = measure(1 - first, launches) / launches;
-    for (const unsigned side : {0u, 1u}) samples[side].push_back(round[side]);
-    if (round[0] > 0) ratios.push_back(round[1] / round[0]);
+    double iteration[2];
+    iteration[first] = measure(first, launches) / launches;
+    iteration[1 - first] = measure(1 - first, launches) / launches;
+    for (const unsigned side : {0u, 1u}) samples[side].push_back(iteration[side]);
+    if (iteration[0] > 0) ratios.push_back(iteration[1] / iteration[0]);
   }
   times.before = summaryOf(std::move(samples[0]));
   times.after = summaryOf(std::move(samples[1]));

@@ -1,8 +1,8 @@
 // Telling small differences of time from noise.
 //
-// Two sides are measured in each round, in another order each time, so that what drifts (clocks, temperature) meets both
-// alike. The ratio is taken within a round. What is said is the median of the ratios, and by order statistics an interval
-// that has the true median with a confidence of 99%, whatever the distribution.
+// Two sides are measured in each iteration, in another order each time, so that what drifts (clocks, temperature) meets
+// both alike. The ratio is taken within an iteration. What is said is the median of the ratios, and by order statistics
+// an interval that has the true median with a confidence of 99%, whatever the distribution.
 //
 // A sample is one launch, or as many as take a given time: what a single short launch takes depends on what was in the caches,
 // and on how fast the processor launches.
@@ -34,13 +34,13 @@ struct Times {
   Summary before, after;  // milliseconds
   Summary ratio;          // of after to before
   std::string verdict;
-  unsigned rounds = 0;
+  unsigned iterations = 0;
 };
 
 struct TimingOptions {
   double seconds = 1;
   double sampleMilliseconds = 0;  // of the launches of a sample; 0: it is one launch
-  unsigned leastRounds = 11, mostRounds = 1000;
+  unsigned leastIterations = 11, mostIterations = 1000;
   uint64_t seed = 0;  // of the order
 };
 

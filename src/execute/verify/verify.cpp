@@ -68,7 +68,7 @@ class KernelCheck {
       if (!hasRun_ && tooLongInputs_ > 0 && number_ % 2 == 1) makeSmall(trial);
       pin(trial);
       isApart_ = apart_ && mix(number_) % 2 == 1 && setApart(trial, *apart_, limits(), options_);
-      observes_ = options_.coverage && shortOnes_ <= options_.trials * kObservedRounds;
+      observes_ = options_.coverage && shortOnes_ <= options_.trials * kObservedIterations;
       if (tryOut(trial)) return;
       if (!hasRun_ && isHopeless()) break;
     }
@@ -83,7 +83,7 @@ class KernelCheck {
         (result_.trials >= std::min(options_.trials, kLeastTrials) || work > 2 * options_.work))
       return false;
     if (result_.trials < options_.trials && number_ < options_.trials * 4 + 8) return true;
-    if (result_.trials == 0 || shortOnes_++ == options_.trials * kShortRounds) return false;
+    if (result_.trials == 0 || shortOnes_++ == options_.trials * kShortIterations) return false;
     stepLimit_ = std::min(stepLimit_, kShortStepLimit);
     return true;
   }
@@ -249,8 +249,8 @@ class KernelCheck {
   KernelVerdict result_;
   // What runs soon is run on more inputs, for which these are the limits.
   static constexpr uint64_t kShortStepLimit = 20'000;
-  static constexpr unsigned kShortRounds = 20;
-  static constexpr unsigned kObservedRounds = 3;  // of the short ones: an observed launch is slow
+  static constexpr unsigned kShortIterations = 20;
+  static constexpr unsigned kObservedIterations = 3;  // of the short ones: an observed launch is slow
   static constexpr unsigned kRaceTrials = 2;
   static constexpr unsigned kApartTries = 16;
   static constexpr unsigned kLeastTrials = 8;  // whatever the work

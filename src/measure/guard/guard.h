@@ -12,8 +12,9 @@
 // What cannot be judged keeps its text as well: everything where ptxas has no answer about the input or refuses the
 // result, else the functions whose code has no figures on one of the sides. A text with functions that no kernel
 // reaches is assembled as relocatable code too, which is what gives these figures.
-// Cost: ptxas for the text before and after, for the functions that are tried again, once a try, and for all again for each round in which others share what was kept; answers
-// come from the cache where they are known. Nothing that passes left unchanged is asked about.
+// Cost: ptxas for the text before and after, for the functions that are tried again, once a try, and for all again for
+// each iteration in which others share what was kept; answers come from the cache where they are known. Nothing that
+// passes left unchanged is asked about.
 #pragma once
 
 #include <cstdint>

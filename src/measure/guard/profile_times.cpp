@@ -43,8 +43,8 @@ std::optional<Times> readTimes(const std::string& text) {
 
 bool isTold(const timing::FunctionTime& time) {
   return std::ranges::all_of(time.regions, [](const timing::RegionTime& r) {
-    return r.region.loop == timing::Region::kNone || r.region.rounds == 0 ||
-           r.region.from != timing::RoundsFrom::Assumed;
+    return r.region.loop == timing::Region::kNone || r.region.iterations == 0 ||
+           r.region.from != timing::IterationsFrom::Assumed;
   });
 }
 

@@ -91,9 +91,9 @@ std::optional<std::size_t> worstLoop(const ptxas::FunctionMeasures& before, cons
   const auto &was = before.time->inner, &is = after.time->inner;
   if (was.size() < 2 || was.size() != is.size()) return std::nullopt;
   const auto loss = [&](std::size_t l) {
-    double most = is[l].rounds * is[l].cycles[0] - was[l].rounds * was[l].cycles[0];
+    double most = is[l].iterations * is[l].cycles[0] - was[l].iterations * was[l].cycles[0];
     for (std::size_t s = 1; s < was[l].cycles.size(); ++s)
-      most = std::max(most, is[l].rounds * is[l].cycles[s] - was[l].rounds * was[l].cycles[s]);
+      most = std::max(most, is[l].iterations * is[l].cycles[s] - was[l].iterations * was[l].cycles[s]);
     return most;
   };
   std::size_t worst = 0;

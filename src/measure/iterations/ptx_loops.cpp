@@ -118,7 +118,7 @@ class LoopsOfFunction {
 
   // What launches were seen to make of a loop that the profile has, and of which of the profile's it is.
   struct Seen {
-    double rounds = 0;  // in the mean over launches, as PtxLoops has it
+    double iterations = 0;  // in the mean over launches, as PtxLoops has it
     std::string_view label;
   };
   Seen seenOf(LoopId l) const {
@@ -156,15 +156,15 @@ class LoopsOfFunction {
 
   void addLoops() {
     const Loops& loops = analyses_.loops();
-    first_ = static_cast<uint32_t>(result_.rounds.size());
+    first_ = static_cast<uint32_t>(result_.iterations.size());
     std::map<std::pair<uint32_t, std::string_view>, std::vector<LoopId>>
         alike;  // in one body, of one loop of the profile
     for (uint32_t l = 0; l < loops.size(); ++l) {
       const double known = knownOf(LoopId(l));
       const Seen seen = known != 0 ? Seen() : seenOf(LoopId(l));
-      result_.rounds.push_back(known != 0 ? known : seen.rounds);
+      result_.iterations.push_back(known != 0 ? known : seen.iterations);
       result_.isSeen.push_back(known == 0);
-      if (seen.rounds <= 0) continue;
+      if (seen.iterations <= 0) continue;
       const uint32_t body = bodyOf_.empty() ? kNone : bodyOf_[loops[LoopId(l)].header.value];
       alike[{body, seen.label}].push_back(LoopId(l));
     }
@@ -177,7 +177,7 @@ class LoopsOfFunction {
     for (std::size_t k = 0; k < those.size(); ++k)
       for (std::size_t other = 0; other < those.size(); ++other)
         if (copies[other] == copies[k] && accessesOf(those[other]) < accessesOf(those[k]))
-          result_.rounds[first_ + those[k].value] = timing::PtxLoops::kNever;
+          result_.iterations[first_ + those[k].value] = timing::PtxLoops::kNever;
   }
 
   std::size_t accessesOf(LoopId l) const {
@@ -205,10 +205,10 @@ class LoopsOfFunction {
     const double most = *std::ranges::max_element(copies);
     if (isApart_) leaveVersions(those, copies);
     for (std::size_t k = 0; k < those.size(); ++k) {
-      double& rounds = result_.rounds[first_ + those[k].value];
-      const double all = rounds;
+      double& iterations = result_.iterations[first_ + those[k].value];
+      const double all = iterations;
       if (all > 0 && most > 1 && all >= most)
-        rounds = copies[k] == most ? std::floor(all / most) : std::fmod(all, most) / copies[k];
+        iterations = copies[k] == most ? std::floor(all / most) : std::fmod(all, most) / copies[k];
     }
   }
 

@@ -1,5 +1,5 @@
 // The loops of a PTX text whose trip counts are constants, or which the module's profile has, and the bodies of its kernels, by line, for
-// src/measure/timing (known_rounds.h, launch_versions.h).
+// src/measure/timing (known_iterations.h, launch_versions.h).
 //
 // Source: scalar evolution (analysis/values/scalar_evolution.h). A loop that tests at its header iterates once for each
 // branch back, one that tests at its end once more. A profile has loops by the labels of the text that it was made with; of a copy its
@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "ir/module.h"
-#include "timing/known_rounds.h"
+#include "timing/known_iterations.h"
 
 namespace ptxopt::iterations {
 

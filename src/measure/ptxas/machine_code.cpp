@@ -49,7 +49,7 @@ ModelledTime modelledTime(const timing::TimedCode& code, const timing::FunctionT
     if (!loopOfCode.isInnermost) continue;
     ModelledTime::Loop& loop = result.inner.emplace_back();
     std::ranges::transform(r.scenarios, loop.cycles.begin(), cyclesOf);
-    loop.rounds = rounded(r.region.rounds);
+    loop.iterations = rounded(r.region.iterations);
     loop.work = roundedWork(r.work);
   }
   return result;
@@ -66,7 +66,7 @@ ModelledTime timeMachineCode(std::string_view text, uint32_t architecture,
                             {.warps = kernel.warps,
                              .threads = kernel.threads,
                              .isLaunchKnown = isLaunchKnown,
-                             .roundsOf = {},
+                             .iterationsOf = {},
                              .countOf = countOf});
   };
   ModelledTime result = modelledTime(code, timed({}), {});

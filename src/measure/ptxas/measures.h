@@ -18,17 +18,17 @@ namespace ptxopt::ptxas {
 struct ModelledTime {
   using Cycles = std::array<double, 3>;
   struct Loop {
-    double rounds = 0;  // in a run of the function, kAssumedRounds whenever it is entered
-    Cycles cycles{};    // of a round
-    timing::Work work;  // in it
+    double iterations = 0;  // in a run of the function, kAssumedIterations whenever it is entered
+    Cycles cycles{};        // of an iteration
+    timing::Work work;      // in it
     friend bool operator==(const Loop&, const Loop&) = default;
   };
   std::string model;        // a digest of what it knows: figures of two models are not compared
-  Cycles whole{};           // from its beginning to its end, kAssumedRounds of each loop
+  Cycles whole{};           // from its beginning to its end, kAssumedIterations of each loop
   timing::Work work;        // as `whole`
   std::vector<Loop> inner;  // innermost ones, by address
-  // As `whole`, while an SM holds few warps: those of a block where its size is known, at least one for each part. And of a
-  // round of each loop, without the loops in it.
+  // As `whole`, while an SM holds few warps: those of a block where its size is known, at least one for each part. And of an
+  // iteration of each loop, without the loops in it.
   Cycles alone{};
   std::vector<Cycles> loopsAlone;
   // Of a kernel of two bodies, of which a test at its entry chooses one (timing/launch_versions.h): as if it had the one, and as if it

@@ -41,7 +41,7 @@ timing::Work workFrom(const Json& json) {
 Json timeToJson(const ModelledTime& time) {
   Json inner = Json::array();
   for (const ModelledTime::Loop& loop : time.inner)
-    inner.push_back({{"rounds", loop.rounds}, {"cycles", loop.cycles}, {"work", workToJson(loop.work)}});
+    inner.push_back({{"iterations", loop.iterations}, {"cycles", loop.cycles}, {"work", workToJson(loop.work)}});
   Json json = {{"model", time.model},           {"whole", time.whole},
                {"alone", time.alone},           {"loops-alone", time.loopsAlone},
                {"work", workToJson(time.work)}, {"inner", std::move(inner)}};
@@ -59,7 +59,7 @@ std::optional<ModelledTime> timeFrom(const Json& json, const std::string& model)
   json.at("loops-alone").get_to(time.loopsAlone);
   time.work = workFrom(json.at("work"));
   for (const Json& loop : json.at("inner"))
-    time.inner.push_back({loop.at("rounds").get<double>(), loop.at("cycles").get<ModelledTime::Cycles>(),
+    time.inner.push_back({loop.at("iterations").get<double>(), loop.at("cycles").get<ModelledTime::Cycles>(),
                           workFrom(loop.at("work"))});
   if (const auto versions = json.find("versions"); versions != json.end())
     for (const Json& version : *versions)

@@ -12,7 +12,7 @@ constexpr double kSameAlone = 0.02;  // with few warps
 // A loop may become slower by this part of its cycles, or by two cycles an iteration and less than a quarter, if the whole gains
 // several times as much, with many warps or with few.
 constexpr double kSlip = 0.1, kSlipCycles = 2, kMostSlip = 0.25, kGainOfSlip = 3;
-constexpr double kLeastRounds = 1;  // of a loop that slips: behind many conditions hardly any are assumed
+constexpr double kLeastIterations = 1;  // of a loop that slips: behind many conditions hardly any are assumed
 
 }  // namespace
 
@@ -20,20 +20,20 @@ TimeComparison::TimeComparison(const ModelledTime& before, const ModelledTime& a
     : before_(before),
       after_(after),
       haveSameLoops_(before.inner.size() == after.inner.size()),
-      match_(timing::matchWork(workOf(before), workOf(after), isSameFrame, timing::kAssumedRounds)) {
+      match_(timing::matchWork(workOf(before), workOf(after), isSameFrame, timing::kAssumedIterations)) {
   if (match_.kind != Kind::Dissolved) return;
-  const auto& [isBefore, loop, rounds] = match_.dissolved;
+  const auto& [isBefore, loop, iterations] = match_.dissolved;
   ModelledTime& time = isBefore ? before_ : after_;
-  const double more = rounds - time.inner[loop].rounds;
+  const double more = iterations - time.inner[loop].iterations;
   for (std::size_t s = 0; s < time.whole.size(); ++s)
     time.whole[s] =
-        std::max(time.whole[s] + more * time.inner[loop].cycles[s], rounds * time.inner[loop].cycles[s]);
+        std::max(time.whole[s] + more * time.inner[loop].cycles[s], iterations * time.inner[loop].cycles[s]);
 }
 
 Comparison TimeComparison::compare() const {
   switch (match_.kind) {
     case Kind::Whole: return haveSameLoops_ ? compareLoops() : compareWhole();
-    case Kind::Rounds: return compareLoops();
+    case Kind::Iterations: return compareLoops();
     case Kind::Runs: return compareRuns();
     case Kind::Dissolved: return compareCycles(before_.whole, after_.whole, 1, 0, kSameWork);
     case Kind::Versions:
@@ -53,17 +53,17 @@ double TimeComparison::ratio() const {
 
 ModelledTime::Cycles TimeComparison::ratios() const {
   if (wholeIsSame() || match_.kind == Kind::Dissolved) return ratiosOf(before_.whole, after_.whole, 1);
-  if (match_.kind != Kind::Rounds) {
+  if (match_.kind != Kind::Iterations) {
     const auto [a, b] = bothTogether();
     return ratiosOf(a, b, workTogether());
   }
-  // What its loops cost less by as many rounds as those before do the same in; they themselves are the least.
+  // What its loops cost less by as many iterations as those before do the same in; they themselves are the least.
   ModelledTime::Cycles whole = after_.whole, least{};
   for (std::size_t l = 0; l < after_.inner.size(); ++l)
     for (std::size_t s = 0; s < whole.size(); ++s) {
-      const double all = after_.inner[l].rounds * after_.inner[l].cycles[s];
-      least[s] += all / match_.rounds[l];
-      whole[s] += all / match_.rounds[l] - all;
+      const double all = after_.inner[l].iterations * after_.inner[l].cycles[s];
+      least[s] += all / match_.iterations[l];
+      whole[s] += all / match_.iterations[l] - all;
     }
   for (std::size_t s = 0; s < whole.size(); ++s) whole[s] = std::max(whole[s], least[s]);
   return ratiosOf(before_.whole, whole, 1);
@@ -71,7 +71,7 @@ ModelledTime::Cycles TimeComparison::ratios() const {
 
 timing::CodeWork TimeComparison::workOf(const ModelledTime& time) {
   timing::CodeWork work{time.work, {}};
-  for (const ModelledTime::Loop& loop : time.inner) work.inner.push_back({loop.rounds, loop.work});
+  for (const ModelledTime::Loop& loop : time.inner) work.inner.push_back({loop.iterations, loop.work});
   return work;
 }
 
@@ -83,11 +83,11 @@ ModelledTime::Cycles TimeComparison::ratiosOf(const ModelledTime::Cycles& a, con
 }
 
 Comparison TimeComparison::compareCycles(const ModelledTime::Cycles& before, const ModelledTime::Cycles& after,
-                                         double rounds, int digits, std::string_view where,
+                                         double iterations, int digits, std::string_view where,
                                          const ModelledTime::Cycles& same) {
   Comparison result;
   for (std::size_t s = 0; s < kScenarioNames.size(); ++s) {
-    const double a = before[s], b = after[s] / rounds;
+    const double a = before[s], b = after[s] / iterations;
     const int sign = isLonger(a, b, same[s]) - isLonger(b, a, same[s]);
     if (sign == 0 || (sign < 0 && result.sign < 0)) continue;
     result = {sign, Measure::Cycles, wholeNumber(a), wholeNumber(b),
@@ -101,8 +101,8 @@ Comparison TimeComparison::compareLoops() const {
   Comparison better;
   const bool slipsAreOutweighed = wholeIsSame() && gainsOutweighSlips();
   for (std::size_t l = 0; l < before_.inner.size(); ++l) {
-    const std::string in = fmt::format(" in innermost loop {}{}", l + 1, roundsOf(l) == 1 ? "" : kSameWork);
-    Comparison loop = compareCycles(before_.inner[l].cycles, after_.inner[l].cycles, roundsOf(l), 2, in);
+    const std::string in = fmt::format(" in innermost loop {}{}", l + 1, iterationsOf(l) == 1 ? "" : kSameWork);
+    Comparison loop = compareCycles(before_.inner[l].cycles, after_.inner[l].cycles, iterationsOf(l), 2, in);
     if (loop.sign > 0 && !slipsAreOutweighed) return loop;
     if (better.sign == 0 && loop.sign < 0) better = std::move(loop);
   }
@@ -143,7 +143,7 @@ bool TimeComparison::gainsOutweighSlips() const {
       const double a = before_.inner[l].cycles[s], b = after_.inner[l].cycles[s];
       if (!isLonger(a, b)) continue;
       if (isLonger(a, b, kSlip) && (b > a + kSlipCycles || isLonger(a, b, kMostSlip))) return false;
-      slips += std::max(before_.inner[l].rounds, kLeastRounds) * (b - a);
+      slips += std::max(before_.inner[l].iterations, kLeastIterations) * (b - a);
     }
     const double gain =
         std::max(gainOf(before_.whole[s], after_.whole[s]), gainOf(before_.alone[s], after_.alone[s]));
@@ -163,14 +163,14 @@ Comparison TimeComparison::compareRuns() const {
   Comparison better;
   for (std::size_t l = 0; l < before_.inner.size(); ++l) {
     ModelledTime::Cycles cycles{};
-    double rounds = 0;
+    double iterations = 0;
     for (const timing::LoopShare& share : match_.runs[l]) {
-      rounds += share.rounds * share.copies;
+      iterations += share.iterations * share.copies;
       for (std::size_t s = 0; s < cycles.size(); ++s)
-        cycles[s] += share.rounds * after_.inner[share.loop].cycles[s];
+        cycles[s] += share.iterations * after_.inner[share.loop].cycles[s];
     }
     const std::string in = fmt::format(" in innermost loop {}{}", l + 1, kSameWork);
-    Comparison loop = compareCycles(before_.inner[l].cycles, cycles, rounds, 2, in);
+    Comparison loop = compareCycles(before_.inner[l].cycles, cycles, iterations, 2, in);
     if (loop.sign > 0) return loop;
     if (better.sign == 0) better = std::move(loop);
   }
@@ -197,7 +197,7 @@ std::pair<ModelledTime::Cycles, ModelledTime::Cycles> TimeComparison::bothTogeth
 ModelledTime::Cycles TimeComparison::together(const ModelledTime& time) {
   ModelledTime::Cycles sum{};
   for (const ModelledTime::Loop& loop : time.inner)
-    for (std::size_t s = 0; s < kScenarioNames.size(); ++s) sum[s] += loop.rounds * loop.cycles[s];
+    for (std::size_t s = 0; s < kScenarioNames.size(); ++s) sum[s] += loop.iterations * loop.cycles[s];
   return sum;
 }
 

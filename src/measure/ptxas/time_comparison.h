@@ -26,7 +26,7 @@ class TimeComparison {
   bool wholeIsSame() const { return match_.kind == Kind::Whole; }
   // Whether ratios() are of all that both do, for the same work.
   bool isOfWhole() const {
-    return match_.kind == Kind::Whole || match_.kind == Kind::Rounds || match_.kind == Kind::Dissolved ||
+    return match_.kind == Kind::Whole || match_.kind == Kind::Iterations || match_.kind == Kind::Dissolved ||
            match_.kind == Kind::Runs;
   }
   const timing::WorkMatch& match() const { return match_; }
@@ -51,10 +51,10 @@ class TimeComparison {
 
   // `after` by what `before` does.
   static Comparison compareCycles(const ModelledTime::Cycles& before, const ModelledTime::Cycles& after,
-                                  double rounds, int digits, std::string_view where,
+                                  double iterations, int digits, std::string_view where,
                                   const ModelledTime::Cycles& same = kSameTimes);
 
-  double roundsOf(std::size_t loop) const { return match_.rounds.empty() ? 1 : match_.rounds[loop]; }
+  double iterationsOf(std::size_t loop) const { return match_.iterations.empty() ? 1 : match_.iterations[loop]; }
 
   // As many loops on both sides.
   Comparison compareLoops() const;
@@ -62,21 +62,22 @@ class TimeComparison {
   Comparison compareWhole() const;
 
   // A loop may also lose more if the whole gains with few warps. Loops around others count as well: what a pass puts before a
-  // loop is in the one around it, and inner loops may go round less often than is assumed.
+  // loop is in the one around it, and inner loops may iterate less often than is assumed.
   Comparison compareLoopsWithFew(const ModelledTime::Cycles& same) const;
 
-  // Where some loops become a little slower, and the whole gains so much more that it remains faster if these loops go round
-  // several times as often as was assumed. It is compared by itself whether the whole became slower.
+  // Where some loops become a little slower, and the whole gains so much more that it remains faster if these loops
+  // iterate several times as often as was assumed. It is compared by itself whether the whole became slower.
   bool gainsOutweighSlips() const;
 
   // As a part of what it was; what says nothing is none.
   static double gainOf(double before, double after) { return isLonger(after, before) ? 1 - after / before : 0; }
 
-  // Another number of loops, which do not do the same in 8 rounds: ptxas made two of one, or none, on one side only. What
-  // costs more for the same work is worse. Nothing is better by this: which loop was made of which is not known.
+  // Another number of loops, which do not do the same in 8 iterations: ptxas made two of one, or none, on one side
+  // only. What costs more for the same work is worse. Nothing is better by this: which loop was made of which is not
+  // known.
   Comparison compareTogether() const;
 
-  // Of one loop before, several were made: the main one, and others for the rounds that are left.
+  // Of one loop before, several were made: the main one, and others for the iterations that are left.
   Comparison compareRuns() const;
 
   // Of one loop before, several were made, of which a check chooses one: better if some cost less and none costs more than

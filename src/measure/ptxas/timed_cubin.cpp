@@ -129,12 +129,12 @@ std::optional<TimedCubin> timeCubin(std::string_view bytes, const TimedCubinOpti
     how.threads = kernel.threads;
     const auto lineOf = [&](uint64_t at) { return lineAt(f.lines, at); };
     if (options.profile != nullptr) {
-      how.roundsOf = profiledRounds(timed, *options.profile, f.name, lineOf);
+      how.iterationsOf = profiledIterations(timed, *options.profile, f.name, lineOf);
       how.countOf = profiledCounts(timed, *options.profile, f.name, lineOf);
-    } else if (options.rounds)
-      how.roundsOf = timing::sameRounds(*options.rounds, timing::RoundsFrom::Given);
+    } else if (options.iterations)
+      how.iterationsOf = timing::sameIterations(*options.iterations, timing::IterationsFrom::Given);
     else if (options.loops != nullptr)
-      how.roundsOf = knownOrAssumedRounds(timed, *options.loops, lineOf, timing::kAssumedRounds);
+      how.iterationsOf = knownOrAssumedIterations(timed, *options.loops, lineOf, timing::kAssumedIterations);
     std::vector<TimedBody> bodies;
     timing::FunctionTime time = options.loops != nullptr && options.profile == nullptr && kernel.isKernel
                                     ? timeBodies(timed, machine, how, *options.loops, f.name, lineOf, bodies)

@@ -10,8 +10,8 @@
 
 #include "ptxas/line_table.h"
 #include "timing/kernel_time.h"
-#include "timing/known_rounds.h"
-#include "timing/profile_rounds.h"
+#include "timing/known_iterations.h"
+#include "timing/profile_iterations.h"
 
 namespace ptxopt::ptxas {
 
@@ -56,9 +56,9 @@ struct TimedCubin {
 struct TimedCubinOptions {
   std::string function;  // only this one; empty: all
   uint32_t threads = 0;  // of a block, where the kernel does not say; 0: kThreadsWhenUnknown
-  // How often loops go round: the first of these that says so, else kAssumedRounds whenever control enters a loop.
+  // How often loops iterate: the first of these that says so, else kAssumedIterations whenever control enters a loop.
   const timing::ProfileCounts* profile = nullptr;
-  std::optional<double> rounds;             // of each loop, whenever control enters it
+  std::optional<double> iterations;         // of each loop, whenever control enters it
   const timing::PtxLoops* loops = nullptr;  // of the PTX, with constant trip counts
 };
 

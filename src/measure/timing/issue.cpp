@@ -8,7 +8,7 @@ namespace ptxopt::timing {
 namespace {
 
 constexpr unsigned kScoreboards = 6;
-constexpr unsigned kMostRounds = 12;
+constexpr unsigned kMostIterations = 12;
 constexpr double kSameTime = 0.01;  // cycles
 // Cycles until sources are read: those of loads, and of stores with their data. Source: Huerta et al. (issue.h), write after
 // read of 32-bit accesses to global memory.
@@ -33,9 +33,9 @@ class Warp {
 
   Trace run(bool isLoop) {
     double before = -1;
-    for (unsigned round = 0; round < (isLoop ? kMostRounds : 1); ++round) {
+    for (unsigned iteration = 0; iteration < (isLoop ? kMostIterations : 1); ++iteration) {
       const double start = now_;
-      for (uint32_t n = 0; n < trace_.issues.size(); ++n) issue(n, start, round);
+      for (uint32_t n = 0; n < trace_.issues.size(); ++n) issue(n, start, iteration);
       trace_.cycles = now_ - start;
       if (std::abs(trace_.cycles - before) < kSameTime) break;
       before = trace_.cycles;
@@ -48,15 +48,15 @@ class Warp {
   struct Outstanding {
     double until;
     uint32_t issue;
-    unsigned round;
+    unsigned iteration;
   };
   struct Taken {
     double until = 0;
     uint32_t issue = Issue::kNone;
-    unsigned round = 0;
+    unsigned iteration = 0;
   };
 
-  void issue(uint32_t n, double start, unsigned round) {
+  void issue(uint32_t n, double start, unsigned iteration) {
     Issue& i = trace_.issues[n];
     const sass::Instruction& instruction = code_.instructions[i.instruction];
     const Operation& operation = code_.operations[i.instruction];
@@ -67,7 +67,7 @@ class Warp {
     for (unsigned s = 0; s < kScoreboards; ++s)
       if (instruction.control.waits >> s & 1)
         for (const Outstanding& o : outstanding_[s])
-          if (o.until > last.until) last = {o.until, o.issue, o.round};
+          if (o.until > last.until) last = {o.until, o.issue, o.iteration};
     if (const auto& counted = code_.countedWaits[i.instruction]) waitFor(*counted, last);
     for (const Use& u : uses)
       if (u.unit != Unit::Issue && !isShared(u.unit) && taken_[index(u.unit)].until > last.until) {
@@ -76,20 +76,20 @@ class Warp {
       }
     i.wait = (last.until - now_) * i.frequency;
     i.waitedFor = last.issue;
-    i.isFromRoundBefore = last.issue != Issue::kNone && last.round != round;
+    i.isFromIterationBefore = last.issue != Issue::kNone && last.iteration != iteration;
     now_ += i.wait;
     i.at = now_ - start;
 
     for (const Use& u : uses)
       if (u.unit != Unit::Issue && !isShared(u.unit))
-        taken_[index(u.unit)] = {now_ + u.cycles * operation.repeats * i.frequency, n, round};
+        taken_[index(u.unit)] = {now_ + u.cycles * operation.repeats * i.frequency, n, iteration};
     const double latency = latencyOf(operation);
     const auto add = [&](uint8_t scoreboard, double cycles) {
       if (scoreboard >= kScoreboards) return;
       auto& all = outstanding_[scoreboard];
       std::erase_if(all, [&](const Outstanding& o) { return o.until <= now_; });
       if (all.size() == kMostOutstanding) all.erase(all.begin());
-      all.push_back({now_ + cycles, n, round});
+      all.push_back({now_ + cycles, n, iteration});
     };
     add(instruction.control.writeScoreboard, latency);
     add(instruction.control.readScoreboard, operation.writes ? kReadForStore : kRead);
@@ -107,7 +107,7 @@ class Warp {
   static void waitForCount(const std::vector<Outstanding>& outstanding, std::size_t count, Taken& last) {
     for (std::size_t i = 0; i + count < outstanding.size(); ++i)
       if (outstanding[i].until > last.until)
-        last = {outstanding[i].until, outstanding[i].issue, outstanding[i].round};
+        last = {outstanding[i].until, outstanding[i].issue, outstanding[i].iteration};
   }
 
   double latencyOf(const Operation& o) const {
@@ -150,7 +150,7 @@ std::vector<PathStep> criticalPath(const Trace& trace) {
     path.push_back({n, end - i.at});
     end = i.at;
     if (i.wait > 0 && i.waitedFor != Issue::kNone) {
-      if (i.isFromRoundBefore || i.waitedFor >= n) break;
+      if (i.isFromIterationBefore || i.waitedFor >= n) break;
       n = i.waitedFor;
     } else {
       if (n == 0) break;

@@ -56,13 +56,13 @@ void limit(ScenarioTime& time, const std::array<double, kUnits>& units, double w
 }
 
 void addTo(RegionTime& whole, const RegionTime& part) {
-  const double rounds = part.region.rounds;
-  whole.work.add(part.work, rounds);
-  whole.bytes += rounds * part.bytes;
-  for (std::size_t u = 0; u < kUnits; ++u) whole.units[u] += rounds * part.units[u];
+  const double iterations = part.region.iterations;
+  whole.work.add(part.work, iterations);
+  whole.bytes += iterations * part.bytes;
+  for (std::size_t u = 0; u < kUnits; ++u) whole.units[u] += iterations * part.units[u];
   for (std::size_t s = 0; s < kScenarios; ++s) {
-    whole.scenarios[s].latency += rounds * part.scenarios[s].latency;
-    whole.scenarios[s].bandwidth += rounds * part.scenarios[s].bandwidth;
+    whole.scenarios[s].latency += iterations * part.scenarios[s].latency;
+    whole.scenarios[s].bandwidth += iterations * part.scenarios[s].bandwidth;
   }
 }
 
@@ -109,7 +109,8 @@ FunctionTime estimate(const TimedCode& code, const Machine& machine, const TimeO
     for (ScenarioTime& s : time.alone) limit(s, time.units, result.warpsAlone / static_cast<double>(kParts));
   };
   for (Region& region :
-       regionsOf(code, options.roundsOf ? options.roundsOf : sameRounds(kAssumedRounds), options.countOf)) {
+       regionsOf(code, options.iterationsOf ? options.iterationsOf : sameIterations(kAssumedIterations),
+                 options.countOf)) {
     RegionTime time;
     time.region = std::move(region);
     addUnits(code, machine, time);

@@ -1,12 +1,12 @@
 // A static estimate of what a function costs a part of an SM (one of its four schedulers): cycles for each warp.
 //
-// A region (regions.h) costs the most of these, for each round and warp, while the part holds W warps:
+// A region (regions.h) costs the most of these, for each iteration and warp, while the part holds W warps:
 //   - the cycles of each unit that its instructions take, instructions issued among them,
 //   - the bytes that it moves to and from global memory, by the bandwidth of the level where they lie,
 //   - latency: the cycles of a warp alone (issue.h), divided by W.
 // What costs the most is the bottleneck. A function costs the most of the same, each summed over its regions by their
-// rounds: while one warp is in a region that a unit limits, others are in regions that something else limits. All three
-// levels of global memory are told apart: where data lies is not in the code.
+// iterations: while one warp is in a region that a unit limits, others are in regions that something else limits. All
+// three levels of global memory are told apart: where data lies is not in the code.
 //
 // What it does not know: conflicts of banks, accesses that are not coalesced (each thread of a warp is taken to access the
 // bytes after those of the thread before), divergence beyond what regions.h says, what other warps wait for at barriers,
@@ -41,16 +41,16 @@ struct Bottleneck {
 std::string nameOf(const Bottleneck& bottleneck, Scenario scenario);
 
 struct ScenarioTime {
-  double cycles = 0;   // a round and warp
-  double latency = 0;  // of a warp alone, a round; not divided
+  double cycles = 0;   // an iteration and warp
+  double latency = 0;  // of a warp alone, an iteration; not divided
   double bandwidth = 0;
   Bottleneck bottleneck;
 };
 
 struct RegionTime {
   Region region;
-  Work work;         // of a round
-  double bytes = 0;  // of global memory, by a warp in a round
+  Work work;         // of an iteration
+  double bytes = 0;  // of global memory, by a warp in an iteration
   std::array<double, kUnits> units{};
   std::array<ScenarioTime, kScenarios> scenarios;
   // The same while an SM holds few warps (FunctionTime::warpsAlone).
@@ -67,14 +67,14 @@ struct FunctionTime {
 // Of an SM, each with a scheduler.
 inline constexpr uint32_t kParts = 4;
 
-// Rounds of each loop where nobody says more.
-inline constexpr double kAssumedRounds = 8;
+// Iterations of each loop where nobody says more.
+inline constexpr double kAssumedIterations = 8;
 
 struct TimeOptions {
   uint32_t warps = 0;          // resident in an SM; 0: one for each part
   uint32_t threads = 0;        // of a block; 0: not known
   bool isLaunchKnown = false;  // an SM never holds fewer than `warps`
-  RoundsOf roundsOf;           // none: kAssumedRounds
+  IterationsOf iterationsOf;   // none: kAssumedIterations
   CountOf countOf;             // none: branches are taken as regions.h says
 };
 

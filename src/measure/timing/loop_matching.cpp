@@ -66,7 +66,8 @@ bool findVersions(std::span<const Loop> before, std::span<const Loop> after, Wor
   return true;
 }
 
-bool findRuns(std::span<const Loop> before, std::span<const Loop> after, double assumedRounds, WorkMatch& match) {
+bool findRuns(std::span<const Loop> before, std::span<const Loop> after, double assumedIterations,
+              WorkMatch& match) {
   if (before.empty() || after.size() < before.size()) return false;
   std::size_t extra = after.size() - before.size(), next = 0;
   std::vector<std::vector<LoopShare>> runs;
@@ -75,7 +76,7 @@ bool findRuns(std::span<const Loop> before, std::span<const Loop> after, double 
     const auto first = copiesIn(after[next].work, loop.work);
     if (!first) return false;
     if (runs.size() == 1) match.ratio = *first;
-    run.push_back({next++, first->value, assumedRounds});
+    run.push_back({next++, first->value, assumedIterations});
     while (extra != 0 && next != after.size()) {
       const auto copies = copiesIn(after[next].work, loop.work);
       const double more = run.back().copies;
@@ -92,14 +93,14 @@ bool findRuns(std::span<const Loop> before, std::span<const Loop> after, double 
 }
 
 // Iterations of a loop of `more` that come to what `less` does besides; none: witnesses disagree.
-std::optional<Ratio> dissolvedRounds(const CodeWork& more, std::size_t loop, const CodeWork& less) {
+std::optional<Ratio> dissolvedIterations(const CodeWork& more, std::size_t loop, const CodeWork& less) {
   Work others = more.whole;
-  others.add(more.inner[loop].work, -more.inner[loop].rounds);
+  others.add(more.inner[loop].work, -more.inner[loop].iterations);
   others.add(less.whole, -1);
   Work left;  // what is not in `others`
   left.add(others, -1);
-  std::optional<Ratio> rounds = copiesIn(left, more.inner[loop].work);
-  return rounds && rounds->value > 1 ? rounds : std::nullopt;
+  std::optional<Ratio> iterations = copiesIn(left, more.inner[loop].work);
+  return iterations && iterations->value > 1 ? iterations : std::nullopt;
 }
 
 // The one loop that the other side does not have; the others are the same, in order.
@@ -116,12 +117,12 @@ bool findDissolved(const CodeWork& before, const CodeWork& after, WorkMatch& mat
       othersAreSame = othersAreSame && copies && copies->value == 1;
     }
     if (!othersAreSame) continue;
-    const auto rounds = dissolvedRounds(more, l, less);
-    if (!rounds) continue;
+    const auto iterations = dissolvedIterations(more, l, less);
+    if (!iterations) continue;
     if (found) return false;  // it may be either
     found = true;
-    match.dissolved = {isBefore, l, rounds->value};
-    match.ratio = *rounds;
+    match.dissolved = {isBefore, l, iterations->value};
+    match.ratio = *iterations;
   }
   if (found) match.kind = MatchKind::Dissolved;
   return found;
@@ -130,20 +131,20 @@ bool findDissolved(const CodeWork& before, const CodeWork& after, WorkMatch& mat
 Ratio together(const CodeWork& before, const CodeWork& after) {
   if (before.inner.empty() || after.inner.empty()) return workRatio(after.whole, before.whole);
   Work a, b;
-  for (const Loop& loop : before.inner) a.add(loop.work, loop.rounds);
-  for (const Loop& loop : after.inner) b.add(loop.work, loop.rounds);
+  for (const Loop& loop : before.inner) a.add(loop.work, loop.iterations);
+  for (const Loop& loop : after.inner) b.add(loop.work, loop.iterations);
   return workRatio(b, a);
 }
 
 void matchInOrder(const CodeWork& before, const CodeWork& after, WorkMatch& match) {
   for (std::size_t l = 0; l < before.inner.size(); ++l) {
-    const auto rounds = roundsIn(after.inner[l].work, before.inner[l].work);
-    match.rounds.push_back(rounds ? rounds->value : 0);
+    const auto iterations = iterationsIn(after.inner[l].work, before.inner[l].work);
+    match.iterations.push_back(iterations ? iterations->value : 0);
     // Of one loop nothing is known: the others alone decide nothing.
-    if (!rounds) match.kind = MatchKind::Unknown;
-    if (rounds && rounds->value != 1 && match.kind == MatchKind::Whole) {
-      match.kind = MatchKind::Rounds;
-      match.ratio = *rounds;
+    if (!iterations) match.kind = MatchKind::Unknown;
+    if (iterations && iterations->value != 1 && match.kind == MatchKind::Whole) {
+      match.kind = MatchKind::Iterations;
+      match.ratio = *iterations;
     }
   }
 }
@@ -151,19 +152,19 @@ void matchInOrder(const CodeWork& before, const CodeWork& after, WorkMatch& matc
 }  // namespace
 
 std::string_view nameOf(WorkMatch::Kind kind) {
-  constexpr std::array<std::string_view, 7> kNames{"whole",    "rounds",   "runs",   "dissolved",
-                                                   "versions", "together", "unknown"};
+  constexpr std::array<std::string_view, 7> kNames{"whole",    "iterations", "runs",   "dissolved",
+                                                   "versions", "together",   "unknown"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-WorkMatch matchWork(const CodeWork& before, const CodeWork& after, bool isSameFrame, double assumedRounds) {
+WorkMatch matchWork(const CodeWork& before, const CodeWork& after, bool isSameFrame, double assumedIterations) {
   WorkMatch match;
   if (before.inner.size() == after.inner.size()) {
     if (isSameFrame) matchInOrder(before, after, match);
     return match;
   }
   if (!isSameFrame || workRatio(after.whole, before.whole).value == 1) return match;
-  if (findRuns(before.inner, after.inner, assumedRounds, match) || findDissolved(before, after, match))
+  if (findRuns(before.inner, after.inner, assumedIterations, match) || findDissolved(before, after, match))
     return match;
   if (!findVersions(before.inner, after.inner, match)) match.kind = MatchKind::Together;
   match.ratio = together(before, after);

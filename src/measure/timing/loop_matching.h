@@ -2,7 +2,7 @@
 //
 // In this order:
 //   Whole      the loops do the same, or all code does: whole runs can be compared
-//   Rounds     as many loops on both sides, in the order of the code: an iteration of the one is several of the other
+//   Iterations as many loops on both sides, in the order of the code: an iteration of the one is several of the other
 //   Runs       a pass, or ptxas, made of one loop a main loop of several copies, and others of fewer for the iterations that are
 //              left. A run of loops after is matched with each loop before: the first does r iterations of the loop before at
 //              once, the next ones fewer and fewer, the last one 1
@@ -31,7 +31,7 @@ namespace ptxopt::timing {
 struct LoopShare {
   std::size_t loop = 0;  // after
   double copies = 1;     // of an iteration before, in one of its iterations
-  double rounds =
+  double iterations =
       0;  // when the first of the run iterates as often as is assumed, and what is left is half of what may be
 };
 
@@ -43,23 +43,23 @@ struct VersionOf {
 // A whole run, and its innermost loops in the order of the code.
 struct CodeWork {
   struct Loop {
-    double rounds = 0;  // in a run
-    Work work;          // of an iteration
+    double iterations = 0;  // in a run
+    Work work;              // of an iteration
   };
   Work whole;
   std::vector<Loop> inner;
 };
 
 struct WorkMatch {
-  enum class Kind : uint8_t { Whole, Rounds, Runs, Dissolved, Versions, Together, Unknown };
+  enum class Kind : uint8_t { Whole, Iterations, Runs, Dissolved, Versions, Together, Unknown };
   Kind kind = Kind::Whole;
-  std::vector<double> rounds;                    // Rounds: of each loop before, in one iteration after
+  std::vector<double> iterations;                // Iterations: of each loop before, in one iteration after
   std::vector<std::vector<LoopShare>> runs;      // by loop before
   std::vector<std::vector<VersionOf>> versions;  // by loop after
   struct {
     bool isBefore = true;  // which side has the loop
     std::size_t loop = 0;
-    double rounds = 0;  // in a run
+    double iterations = 0;  // in a run
   } dissolved;
   Ratio ratio;  // Versions, Together; of the others the one that decided
 };
@@ -67,6 +67,6 @@ std::string_view nameOf(WorkMatch::Kind kind);  // "whole"
 
 // `isSameFrame`: both use as much local memory. Otherwise what is read and written is no measure, and everything is taken to be
 // the same where there are as many loops.
-WorkMatch matchWork(const CodeWork& before, const CodeWork& after, bool isSameFrame, double assumedRounds);
+WorkMatch matchWork(const CodeWork& before, const CodeWork& after, bool isSameFrame, double assumedIterations);
 
 }  // namespace ptxopt::timing

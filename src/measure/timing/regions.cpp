@@ -9,18 +9,18 @@ namespace {
 
 constexpr uint32_t kNone = Region::kNone;
 // What dozens of loops in each other come to says no more than this.
-constexpr double kMostRounds = 1e15;
+constexpr double kMostIterations = 1e15;
 // Instructions of a block that ptxas might put under a guard.
 constexpr uint32_t kMostGuarded = 64;
 constexpr uint32_t kUnseen = UINT32_MAX, kOnPath = UINT32_MAX - 1;
 
 class RegionFinder {
  public:
-  RegionFinder(const TimedCode& code, const RoundsOf& roundsOf, const CountOf& countOf)
+  RegionFinder(const TimedCode& code, const IterationsOf& iterationsOf, const CountOf& countOf)
       : code_(code),
         blocks_(code.flow.blocks()),
         loops_(code.flow.loops()),
-        roundsOf_(roundsOf),
+        iterationsOf_(iterationsOf),
         countOf_(countOf),
         loopOf_(blocks_.size(), kNone),
         entries_(loops_.size()),
@@ -157,7 +157,7 @@ class RegionFinder {
     for (const Node n : order.postOrder) {
       if (n < blocks_.size()) continue;
       const auto l = n - static_cast<Node>(blocks_.size());
-      (roundsOf_(l, 1).all > 0 ? others : never) |= uint64_t{1} << l % 64;
+      (iterationsOf_(l, 1).all > 0 ? others : never) |= uint64_t{1} << l % 64;
     }
     return never & ~others;
   }
@@ -177,7 +177,7 @@ class RegionFinder {
       const Node n = order.postOrder[i];
       const bool isLoop = n >= blocks_.size();
       const auto l = static_cast<uint32_t>(isLoop ? n - blocks_.size() : 0);
-      if (isLoop && roundsOf_(l, 1).all <= 0) continue;
+      if (isLoop && iterationsOf_(l, 1).all <= 0) continue;
       // Of a loop without a way out, where it goes on is not known: a call may end the thread.
       avoids[i] = order.successors[i].empty() ||
                   std::ranges::any_of(order.successors[i],
@@ -245,7 +245,7 @@ class RegionFinder {
     return result;
   }
 
-  void add(uint32_t loop, Node first, double rounds) {
+  void add(uint32_t loop, Node first, double iterations) {
     const Numbered order = walk(first, loop);
     const std::vector<uint64_t> ahead = loopsAhead(order);
     const uint64_t never = neverEntered(order);
@@ -258,14 +258,14 @@ class RegionFinder {
       for (const auto& [to, part] : taken(i, order, ahead, never, avoids))
         if (place_[to] < i) frequency_[to] = std::min(1.0, frequency_[to] + frequency * part);
     }
-    Region region{loop, {}, rounds};
+    Region region{loop, {}, iterations};
     for (const Node n : order.postOrder) {
       if (n >= blocks_.size()) {
-        entries_[n - blocks_.size()] += frequency_[n] * rounds;
+        entries_[n - blocks_.size()] += frequency_[n] * iterations;
         isReached_.set(n - blocks_.size());
       } else {
         region.visits.push_back({n, frequency_[n]});
-        perRun_[n] += frequency_[n] * rounds;
+        perRun_[n] += frequency_[n] * iterations;
       }
       place_[n] = kUnseen;  // both serve the next region, too
       frequency_[n] = 0;
@@ -279,9 +279,9 @@ class RegionFinder {
     for (uint32_t l = 0; l < loops_.size(); ++l) {
       if (!isReached_.test(l)) continue;
       const double entries = entries_[l];
-      const Rounds rounds = roundsOf_(l, entries);
-      add(l, loops_[l].header, std::min(rounds.all, kMostRounds));
-      regions_.back().from = rounds.from;
+      const Iterations iterations = iterationsOf_(l, entries);
+      add(l, loops_[l].header, std::min(iterations.all, kMostIterations));
+      regions_.back().from = iterations.from;
       entries_[l] = 0;
       isReached_.reset(l);
     }
@@ -299,7 +299,7 @@ class RegionFinder {
   const TimedCode& code_;
   const std::vector<sass::Block>& blocks_;
   const std::vector<sass::Loop>& loops_;
-  const RoundsOf& roundsOf_;
+  const IterationsOf& iterationsOf_;
   const CountOf& countOf_;
   std::vector<uint32_t> loopOf_;
   std::vector<double> entries_;  // of loops without a region
@@ -313,18 +313,18 @@ class RegionFinder {
 
 }  // namespace
 
-std::string_view nameOf(RoundsFrom from) {
+std::string_view nameOf(IterationsFrom from) {
   switch (from) {
-    case RoundsFrom::Assumed: return "assumed";
-    case RoundsFrom::Given: return "given";
-    case RoundsFrom::Known: return "known";
-    case RoundsFrom::Profiled: break;
+    case IterationsFrom::Assumed: return "assumed";
+    case IterationsFrom::Given: return "given";
+    case IterationsFrom::Known: return "known";
+    case IterationsFrom::Profiled: break;
   }
   return "profiled";
 }
 
-std::vector<Region> regionsOf(const TimedCode& code, const RoundsOf& roundsOf, const CountOf& countOf) {
-  return RegionFinder(code, roundsOf, countOf).find();
+std::vector<Region> regionsOf(const TimedCode& code, const IterationsOf& iterationsOf, const CountOf& countOf) {
+  return RegionFinder(code, iterationsOf, countOf).find();
 }
 
 }  // namespace ptxopt::timing

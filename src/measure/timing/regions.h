@@ -22,30 +22,30 @@ namespace ptxopt::timing {
 
 struct Visit {
   uint32_t block = 0;
-  double frequency = 0;  // in a round of the region
+  double frequency = 0;  // in an iteration of the region
 };
 
-// Who says how often a loop goes round: nobody; the caller; the loop itself, by a constant trip count; counts of a run.
-enum class RoundsFrom : uint8_t { Assumed, Given, Known, Profiled };
-std::string_view nameOf(RoundsFrom from);  // "assumed"
+// Who says how often a loop iterates: nobody; the caller; the loop itself, by a constant trip count; counts of a run.
+enum class IterationsFrom : uint8_t { Assumed, Given, Known, Profiled };
+std::string_view nameOf(IterationsFrom from);  // "assumed"
 
 struct Region {
   static constexpr uint32_t kNone = UINT32_MAX;
-  uint32_t loop = kNone;                  // in ControlFlow::loops(); none: code in no loop
-  std::vector<Visit> visits;              // its own blocks, by address
-  double rounds = 0;                      // by a thread, in a whole run of the function
-  RoundsFrom from = RoundsFrom::Assumed;  // of a loop
+  uint32_t loop = kNone;                          // in ControlFlow::loops(); none: code in no loop
+  std::vector<Visit> visits;                      // its own blocks, by address
+  double iterations = 0;                          // by a thread, in a whole run of the function
+  IterationsFrom from = IterationsFrom::Assumed;  // of a loop
 };
 
-struct Rounds {
+struct Iterations {
   double all = 0;  // in a whole run of the function by a thread
-  RoundsFrom from = RoundsFrom::Assumed;
+  IterationsFrom from = IterationsFrom::Assumed;
 };
 // Of a loop, that is entered so often.
-using RoundsOf = std::function<Rounds(uint32_t loop, double entries)>;
+using IterationsOf = std::function<Iterations(uint32_t loop, double entries)>;
 // So many, each time.
-inline RoundsOf sameRounds(double rounds, RoundsFrom from = RoundsFrom::Assumed) {
-  return [=](uint32_t, double entries) { return Rounds{entries * rounds, from}; };
+inline IterationsOf sameIterations(double iterations, IterationsFrom from = IterationsFrom::Assumed) {
+  return [=](uint32_t, double entries) { return Iterations{entries * iterations, from}; };
 }
 
 // What counts say of a block of machine code: of which block of the PTX it was made, by any number, and how often that was come to.
@@ -56,6 +56,6 @@ struct BlockCount {
 using CountOf = std::function<std::optional<BlockCount>(uint32_t block)>;
 
 // Code in no loop first, then subroutines, and each loop after the one around it. What nothing reaches is in no region.
-std::vector<Region> regionsOf(const TimedCode& code, const RoundsOf& roundsOf, const CountOf& countOf = {});
+std::vector<Region> regionsOf(const TimedCode& code, const IterationsOf& iterationsOf, const CountOf& countOf = {});
 
 }  // namespace ptxopt::timing

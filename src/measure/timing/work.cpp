@@ -8,7 +8,8 @@
 namespace ptxopt::timing {
 namespace {
 
-// The least by which unrolling changes a round: a loop is unrolled at least twice, and a little of its body may be saved.
+// The least by which unrolling changes an iteration: a loop is unrolled at least twice, and a little of its body may be
+// saved.
 constexpr double kFactor = 1.9;
 // ... and its instructions; what is saved may be a good part of a short loop.
 constexpr double kInstructions = 1.25;
@@ -44,10 +45,10 @@ constexpr std::array kFigures{&Work::computed, &Work::exchanged, &Work::read, &W
 constexpr std::array<std::string_view, 1 + kFigures.size()> kNames{"steps", "computed", "exchanged", "read",
                                                                    "written"};
 constexpr auto kFirstFigure = static_cast<std::size_t>(Witness::Computed);
-// Of ratios of which each part is as good as the other: what is executed once for several rounds counts in part.
+// Of ratios of which each part is as good as the other: what is executed once for several iterations counts in part.
 constexpr double kAgree = 0.1;
 
-// What is not executed in each round counts in part: a whole number only nearly.
+// What is not executed in each iteration counts in part: a whole number only nearly.
 bool isWhole(double factor) { return std::abs(factor - std::round(factor)) < 0.1 * factor; }
 
 // By what factors most of the steps differ: of {1, 4} and {4, 16} by 4 alone.
@@ -63,7 +64,7 @@ std::vector<double> stepRatios(const std::vector<uint32_t>& after, const std::ve
   return ratios;
 }
 
-// Whether a round of the one is more than a round of the other.
+// Whether an iteration of the one is more than an iteration of the other.
 bool differs(double a, double b, double factor) { return a > b * factor || b > a * factor; }
 
 }  // namespace
@@ -122,7 +123,7 @@ std::optional<Ratio> agreedRatio(const Work& after, const Work& before, double t
   return best;
 }
 
-std::optional<Ratio> roundsIn(const Work& after, const Work& before) {
+std::optional<Ratio> iterationsIn(const Work& after, const Work& before) {
   auto ratio = agreedRatio(after, before, kAgree, /*isSameIfInDoubt=*/true);
   const double a = before.instructions, b = after.instructions;
   if (!ratio) return differs(a, b, kFactor) ? std::nullopt : std::optional(Ratio());

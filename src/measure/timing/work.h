@@ -48,9 +48,9 @@ struct Ratio {
 std::optional<Ratio> agreedRatio(const Work& after, const Work& before, double tolerance,
                                  bool isSameIfInDoubt = false);
 
-// How many rounds of a loop before are in one after: 1 unless it is clear that there are more or fewer. Nothing: there is no witness
-// on both sides, and instructions differ by a factor.
-std::optional<Ratio> roundsIn(const Work& after, const Work& before);
+// How many iterations of a loop before are in one after: 1 unless it is clear that there are more or fewer. Nothing:
+// there is no witness on both sides, and instructions differ by a factor.
+std::optional<Ratio> iterationsIn(const Work& after, const Work& before);
 
 // How much more `after` does; 1 where it is less than a part. For code in which some parts may be unrolled otherwise and some not.
 Ratio workRatio(const Work& after, const Work& before);

@@ -42,7 +42,7 @@ Variant make(std::string_view name, int level, std::string_view skip, std::strin
   recipe.skip = split(skip);
   if (!also.empty()) {
     // The pipeline spelled out, with what comes after it. Steps are named as runs of it, so that they run where it runs them:
-    // those for many rounds only where facts say that there are many.
+    // those for many iterations only where facts say that there are many.
     std::string error;
     recipe.passes.emplace();
     const PipelineChoice choice{.level = level, .passes = nullptr, .skip = recipe.skip};

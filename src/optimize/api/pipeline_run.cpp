@@ -150,9 +150,9 @@ bool PipelineRun::keepsText(const Progress& progress) const {
          !progress.changedCode;
 }
 
-bool PipelineRun::hasManyRounds(const Function& f) const {
+bool PipelineRun::hasManyIterations(const Function& f) const {
   const KernelFacts* const facts = module_.factsOf(f);
-  return facts != nullptr && facts->mayGoRound(kManyRounds);
+  return facts != nullptr && facts->mayIterate(kManyIterations);
 }
 
 bool PipelineRun::runStep(const Step& step, Function& f, Analyses& analyses, Progress& progress,
@@ -160,7 +160,8 @@ bool PipelineRun::runStep(const Step& step, Function& f, Analyses& analyses, Pro
   PassReport& passReport = report.passes.emplace_back();
   passReport.pass = step.name;
   std::string error;
-  if (isSkippedIn(step, f) || isDone(step, progress) || (step.kind == StepKind::ManyRounds && !hasManyRounds(f))) {
+  if (isSkippedIn(step, f) || isDone(step, progress) ||
+      (step.kind == StepKind::ManyIterations && !hasManyIterations(f))) {
     passReport.skipped = true;
   } else if (step.pass->run != nullptr) {
     dump("before", step, f, report);

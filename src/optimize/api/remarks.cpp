@@ -140,7 +140,7 @@ void remarkLoops(const Module& module, const std::vector<FunctionReport>& report
     if (!loop.declined.empty()) {
       message = fmt::format("loop of depth {} left as it is: {}", loop.depth, loop.declined);
     } else {
-      message = fmt::format("loop of depth {}: integer instructions a round {:.4g} -> {:.4g}", loop.depth,
+      message = fmt::format("loop of depth {}: integer instructions an iteration {:.4g} -> {:.4g}", loop.depth,
                             loop.before, loop.after);
       for (const LoopReport::Group& group : loop.groups)
         for (const LoopReport::Form& form : group.forms)

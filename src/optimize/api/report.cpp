@@ -17,7 +17,7 @@ nlohmann::ordered_json loopJson(const LoopReport& loop) {
     ordered_json forms = ordered_json::array();
     for (const LoopReport::Form& form : group.forms) {
       ordered_json f = {{"form", form.name},
-                        {"per-round", form.perRound},
+                        {"per-iteration", form.perIteration},
                         {"setup", form.setup},
                         {"registers", form.registers},
                         {"chosen", form.chosen}};

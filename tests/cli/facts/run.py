@@ -116,14 +116,14 @@ REFUSED = [
     ({"version": 1, "kernels": [], "more": 1}, "'more', which nothing is known of; it takes version, kernels"),
     ({"version": 1, "kernels": [{"block": [1]}]}, "a kernel without a name"),
     ({"version": 1, "kernels": [{"kernel": "j*"}]}, "no kernel matches 'j*'"),
-    (facts(rounds=0), "k: rounds is 0: 1 to 4294967295"),
-    (facts(rounds=2**32), "rounds is 4294967296"),
-    (facts(rounds={"least": 3}), "rounds"),
+    (facts(iterations=0), "k: iterations is 0: 1 to 4294967295"),
+    (facts(iterations=2**32), "iterations is 4294967296"),
+    (facts(iterations={"least": 3}), "iterations"),
     (facts(loops={"L": 5}), "k: loops is no list"),
-    (facts(loops=[{"label": "L"}]), "an entry has a label and rounds"),
-    (facts(loops=[{"label": "L", "rounds": 5}]), "k: loops: there is no label 'L'"),
-    (facts(loops=[{"label": "L", "rounds": 5, "hot": 1}]), "'hot', which nothing is known of"),
-    ({"version": 1, "kernels": [{"kernel": "k", "rounds": 5}, {"kernel": "*", "rounds": 6}]}, "rounds is 5 by one fact, and 6 by another"),
+    (facts(loops=[{"label": "L"}]), "an entry has a label and iterations"),
+    (facts(loops=[{"label": "L", "iterations": 5}]), "k: loops: there is no label 'L'"),
+    (facts(loops=[{"label": "L", "iterations": 5, "hot": 1}]), "'hot', which nothing is known of"),
+    ({"version": 1, "kernels": [{"kernel": "k", "iterations": 5}, {"kernel": "*", "iterations": 6}]}, "iterations is 5 by one fact, and 6 by another"),
     (facts(block=[0]), "k: block.x has no value that all facts allow"),
     (facts(block=[2000]), "block.x has no value"),
     (facts(block=[64, 32]), "at least 2048 threads, 1024 is most"),
@@ -169,7 +169,7 @@ REFUSED = [
 
 class Facts(command_tests.CommandTests):
     PARTS = ("constants", "executed", "ranges", "comments", "no_comments", "large",
-             "specialized", "checked", "assertions", "memory", "rounds", "refused")
+             "specialized", "checked", "assertions", "memory", "iterations", "refused")
 
     def __init__(self, folder, tool):
         super().__init__("facts", tool, folder)
@@ -399,14 +399,14 @@ class Facts(command_tests.CommandTests):
                                       cwd=self.folder)
                 self.check(done.returncode == 0, text, done.stderr)
 
-    def rounds(self):
-        """Where loops go round often, -O2 unrolls those whose step is a register; it is no promise."""
+    def iterations(self):
+        """Where loops iterate often, -O2 unrolls those whose step is a register; it is no promise."""
         plain = LOOP.replace("{COMMENT{", "{")
         launch = ["--grid", "1", "--block", "1", "--dump", "y", "--arg", "x=buf:u32:64:iota", "y=buf:u32:1:zero", "u32:64"]
-        for said, loads in (("{", 1), ('{\n//ptxopt:facts {"rounds": 16}', 5), ('{\n//ptxopt:facts {"rounds": 15}', 1),
-                            ('{\n//ptxopt:facts {"loops": [{"label": "L", "rounds": 16}]}', 5),
-                            ('{\n//ptxopt:facts {"rounds": 1, "loops": [{"label": "L", "rounds": 16}]}', 5),
-                            ('{\n//ptxopt:facts {"rounds": 16, "loops": [{"label": "L", "rounds": 15}]}', 1)):
+        for said, loads in (("{", 1), ('{\n//ptxopt:facts {"iterations": 16}', 5), ('{\n//ptxopt:facts {"iterations": 15}', 1),
+                            ('{\n//ptxopt:facts {"loops": [{"label": "L", "iterations": 16}]}', 5),
+                            ('{\n//ptxopt:facts {"iterations": 1, "loops": [{"label": "L", "iterations": 16}]}', 5),
+                            ('{\n//ptxopt:facts {"iterations": 16, "loops": [{"label": "L", "iterations": 15}]}', 1)):
             (self.folder / "l.ptx").write_text(LOOP.replace("{COMMENT{", said))
             done = self.run("l.ptx", "-o", "lo.ptx", "--guard=off")
             code = (self.folder / "lo.ptx").read_text()
@@ -415,20 +415,20 @@ class Facts(command_tests.CommandTests):
                 done = self.run("run", "lo.ptx", *launch, f"u32:{step}")
                 self.check(str(total) in done.stdout, said, step, done.stdout, done.stderr)
         (self.folder / "l.ptx").write_text(plain)
-        said = {"version": 1, "kernels": [{"kernel": "l", "rounds": 100}]}
+        said = {"version": 1, "kernels": [{"kernel": "l", "iterations": 100}]}
         code, done = self.optimized(said, "--specialize", "_many", file="l.ptx")
         general, copy = code.split(".entry l_many(")
-        self.check(general.count("ld.global") == 1 and copy.count("ld.global") == 5 and '"rounds":100' in copy, code)
+        self.check(general.count("ld.global") == 1 and copy.count("ld.global") == 5 and '"iterations":100' in copy, code)
         # The comment outlives its loop, which nothing reaches.
-        dead = plain.replace("{\n", '{\n//ptxopt:facts {"loops": [{"label": "L", "rounds": 100}]}\n', 1).replace("L:", "  ret;\nL:")
+        dead = plain.replace("{\n", '{\n//ptxopt:facts {"loops": [{"label": "L", "iterations": 100}]}\n', 1).replace("L:", "  ret;\nL:")
         (self.folder / "d.ptx").write_text(dead)
         once, twice = self.run("d.ptx", "-o", "d1.ptx", "--guard=off"), self.run("d1.ptx", "-o", "d2.ptx", "--guard=off")
         left = (self.folder / "d1.ptx").read_text()
         self.check(once.returncode == twice.returncode == 0 and "\nL:" not in left and "ptxopt:facts" in left, left, once.stderr, twice.stderr)
-        for rounds, ok in ((0, False), (7, False), (100, True)):
-            loops = {"version": 1, "kernels": [{"kernel": "l", "loops": [{"label": "L", "rounds": 100}, {"label": "L", "rounds": rounds}]}]}
+        for iterations, ok in ((0, False), (7, False), (100, True)):
+            loops = {"version": 1, "kernels": [{"kernel": "l", "loops": [{"label": "L", "iterations": 100}, {"label": "L", "iterations": iterations}]}]}
             code, done = self.optimized(loops, "--specialize", "_many", file="l.ptx")
-            self.check((done.returncode == 0) == ok and ('"loops":[{"label":"L","rounds":100}]' in code) == ok, done.stderr, code)
+            self.check((done.returncode == 0) == ok and ('"loops":[{"iterations":100,"label":"L"}]' in code) == ok, done.stderr, code)
         code, done = self.optimized(said, "--facts-check", "-O0", file="l.ptx")
         self.check(done.returncode == 0 and "__assertfail" not in code, code, done.stderr)
 

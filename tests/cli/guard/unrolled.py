@@ -4,8 +4,8 @@
   tests/cli/guard/unrolled.py --tool PATH
 
 Between ptxopt and the real ptxas stands a script that changes a pragma in the text without its dead instruction, which is
-the text after: the loop is unrolled there and not before, or the other way round. A round of the unrolled loop costs
-more cycles, and the whole, of which eight rounds are assumed, seems to do so, too. The verdicts are those of
+the text after: the loop is unrolled there and not before, or the other way around. An iteration of the unrolled loop costs
+more cycles, and the whole, of which eight iterations are assumed, seems to do so, too. The verdicts are those of
 tests/lib/guard_rule.py. Skipped (77) without ptxas.
 """
 import argparse
@@ -23,7 +23,7 @@ from toolkit import find_ptxas  # noqa: E402
 FAILURES, CHECKS = [], 0
 UNROLLED, PLAIN = "// as ptxas likes", '.pragma "nounroll";'
 
-# A round waits for what it loads; the loads of an unrolled one overlap.
+# An iteration waits for what it loads; the loads of an unrolled one overlap.
 KERNEL = """.version 8.0
 .target sm_80
 .address_size 64
@@ -108,10 +108,10 @@ def main():
         for count, where in ((KNOWN, "in innermost loop 1"), (UNKNOWN, "in innermost loops together")):
             plain, unrolled = (bench.figures(count, pragma) for pragma in (PLAIN, UNROLLED))
             loop, main_loop = (max(f["cycles"]["inner"], key=lambda r: r["work"]["read"]) for f in (plain, unrolled))
-            check(guard_rule.rounds_in(main_loop["work"], loop["work"]) >= 4, "several rounds in one:", main_loop, loop)
+            check(guard_rule.iterations_in(main_loop["work"], loop["work"]) >= 4, "several iterations in one:", main_loop, loop)
             check(any(guard_rule.is_longer(a, b) for a, b in zip(loop["cycles"], main_loop["cycles"])), "which takes longer")
             check(all(guard_rule.is_longer(a, b) for a, b in zip(plain["cycles"]["whole"], unrolled["cycles"]["whole"])),
-                  "and so does the whole, of eight rounds")
+                  "and so does the whole, of eight iterations")
             check(guard_rule.by_time(unrolled, plain) == 1, "but the work takes longer without")
             check(len(unrolled["cycles"]["inner"]) == (1 if count == KNOWN else 2), "one loop, or another for what is left")
             kept = bench.kept(count, UNROLLED, PLAIN)

@@ -129,7 +129,7 @@ class Replay(command_tests.CommandTests):
         divide = rows[0]
         self.check(divide["ratio"]["verdict"] == "faster" and divide["ratio"]["median"] < 0.95, divide)
         self.check(divide["milliseconds"]["before"]["low"] == divide["milliseconds"]["before"]["high"], divide)
-        self.check(rows[2]["ratio"]["verdict"] == "cannot be told apart" and rows[2]["rounds"] >= 11, rows[2])
+        self.check(rows[2]["ratio"]["verdict"] == "cannot be told apart" and rows[2]["iterations"] >= 11, rows[2])
         plain = self.results("r.zip", "--launch", "2-3")["launches"]
         self.check([r["launch"] for r in plain] == [2, 3] and "ratio" not in plain[0] and "after" not in plain[0]["milliseconds"], plain)
         self.ends(0, ["replay", "--gpu", "r.zip", "--no-time", "--kernel", "sum"], "sum<<<(1,1,1), (32,1,1)>>>: equal\n", "1 equal\n")

@@ -29,12 +29,12 @@ def agreement(time, wanted):
 
 
 def region_agreement(row, region):
-    title, depth, first, last, rounds, instructions, cells, known = row
+    title, depth, first, last, iterations, instructions, cells, known = row
     lines = sorted(filter(None, (line_in(i["ptx"]) for i in region["code"])))
     yield (first, last) == (lines[0], lines[-1]), f"{title} has the lines {first} to {last}"
     yield depth == (region["loop"]["depth"] if region["loop"] else 0) and ("loop at" in title) == (depth > 0), f"{title} is {depth} deep"
-    yield near(rounds, region["rounds"]) and near(instructions, region["instructions"]), f"{title}: {rounds} rounds, {instructions} instructions"
-    yield known == (region["rounds-from"] or ""), f"{title}: the rounds are {known}"
+    yield near(iterations, region["iterations"]) and near(instructions, region["instructions"]), f"{title}: {iterations} iterations, {instructions} instructions"
+    yield known == (region["iterations-from"] or ""), f"{title}: the iterations are {known}"
     for (cycles, limit), s in zip(cells, scenarios(region["scenarios"])):
         yield near(cycles, s["cycles"]) and limit == s["bottleneck"], f"{title}: {cycles} cycles, {limit}"
 

@@ -24,7 +24,7 @@ HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
 
 
 def loop(body, before="", after=""):
-    """A kernel whose only loop has this body and goes round k_n times; %f1 is stored after it, at %rd2."""
+    """A kernel whose only loop has this body and runs k_n iterations; %f1 is stored after it, at %rd2."""
     return HEAD + f""".file 1 "k.cu"
 .visible .entry k(.param .u64 k_p, .param .u32 k_n) .maxntid 256, 1, 1 {{
   .reg .b64 %rd<9>; .reg .f32 %f<99>; .reg .b32 %r<9>; .reg .pred %p<9>;
@@ -61,7 +61,7 @@ COPY = """ld.global.v4.f32 {%f10, %f11, %f12, %f13}, [%rd2];
 
 
 class Time(command_tests.CommandTests):
-    PARTS = ("bottlenecks", "known_rounds", "rounds_and_profile", "bodies", "lines_and_cubins", "wrong_input")
+    PARTS = ("bottlenecks", "known_iterations", "iterations_and_profile", "bodies", "lines_and_cubins", "wrong_input")
 
     def __init__(self, folder, tool):
         super().__init__("time", tool, folder)
@@ -104,48 +104,48 @@ class Time(command_tests.CommandTests):
         cycles = [copy["scenarios"][s]["cycles"] for s in ("l1", "l2", "dram")]
         self.check(cycles == sorted(cycles) and cycles[0] < cycles[2], "the farther the slower:", cycles)
 
-    def known_rounds(self):
-        for count, pragma, rounds in ((1000, '.pragma "nounroll";', 1000), (1, '.pragma "nounroll";', None), (100000, "", None)):
+    def known_iterations(self):
+        for count, pragma, iterations in ((1000, '.pragma "nounroll";', 1000), (1, '.pragma "nounroll";', None), (100000, "", None)):
             text = loop(COPY).replace("ld.param.u32 %r2, [k_n];", f"mov.u32 %r2, {count};").replace('.pragma "nounroll";', pragma)
             document = self.json(self.write("known.ptx", text))
             loops = [r for r in document["functions"][0]["regions"] if r["loop"]]
-            self.check(all(r["rounds-from"] == "known" for r in loops), count, "rounds are known", loops)
-            self.check(rounds is None or loops[0]["rounds"] == rounds, count, "rounds:", loops)
-            moved = sum(r["rounds"] * r["bytes"] for r in document["functions"][0]["regions"])
-            self.check(.99 <= moved / (count * 1024 + 256) <= 1.01, count, "rounds move", moved, "bytes, however they are unrolled")
+            self.check(all(r["iterations-from"] == "known" for r in loops), count, "iterations are known", loops)
+            self.check(iterations is None or loops[0]["iterations"] == iterations, count, "iterations:", loops)
+            moved = sum(r["iterations"] * r["bytes"] for r in document["functions"][0]["regions"])
+            self.check(.99 <= moved / (count * 1024 + 256) <= 1.01, count, "iterations move", moved, "bytes, however they are unrolled")
         nested = loop(COPY, before="mov.u32 %r5, 12;\nO: mov.u32 %r2, 7;", after="add.s32 %r5, %r5, -1;\nsetp.ne.s32 %p2, %r5, 0;\n@%p2 bra O;")
-        rounds = [r["rounds"] for r in self.json(self.write("nested.ptx", nested))["functions"][0]["regions"]]
-        self.check(rounds == [1, 12, 84], "a loop in a loop:", rounds)
+        iterations = [r["iterations"] for r in self.json(self.write("nested.ptx", nested))["functions"][0]["regions"]]
+        self.check(iterations == [1, 12, 84], "a loop in a loop:", iterations)
         # The test comes first, and the loop is left in the middle for all that is known.
         first = loop(COPY, before="mov.u32 %r5, 0;\nF:\n.pragma \"nounroll\";\nsetp.ge.u32 %p3, %r5, 70;\n@%p3 bra L;\nst.global.u32 [%rd2+8], %r5;\n"
                                   "add.u32 %r5, %r5, 1;\nbra.uni F;")
-        found = [(r["rounds"], r["rounds-from"]) for r in self.json(self.write("first.ptx", first))["functions"][0]["regions"] if r["loop"]]
+        found = [(r["iterations"], r["iterations-from"]) for r in self.json(self.write("first.ptx", first))["functions"][0]["regions"] if r["loop"]]
         self.check(found == [(70, "known"), (8, "assumed")], "a test at the beginning:", found)
-        given = self.only_loop(self.json("known.ptx", "--rounds", "5"))
-        self.check((given["rounds"], given["rounds-from"]) == (5, "given"), "--rounds comes before:", given["rounds"])
+        given = self.only_loop(self.json("known.ptx", "--iterations", "5"))
+        self.check((given["iterations"], given["iterations-from"]) == (5, "given"), "--iterations comes before:", given["iterations"])
         code, out, _ = self.said("time", "first.ptx")
         self.check(code == 0 and " 70  known " in out and " 8  assumed " in out, out)
 
-    def rounds_and_profile(self):
-        kernel = self.write("rounds.ptx", loop(CHAIN))
+    def iterations_and_profile(self):
+        kernel = self.write("iterations.ptx", loop(CHAIN))
         assumed = self.only_loop(self.json(kernel))
-        self.check((assumed["rounds"], assumed["rounds-from"]) == (8, "assumed"), "eight rounds are assumed")
-        self.check(self.only_loop(self.json(kernel, "--rounds", "50"))["rounds"] == 50, "--rounds")
+        self.check((assumed["iterations"], assumed["iterations-from"]) == (8, "assumed"), "eight iterations are assumed")
+        self.check(self.only_loop(self.json(kernel, "--iterations", "50"))["iterations"] == 50, "--iterations")
         code, _, err = self.said("run", kernel, "--grid", "1", "--block", "64", "--arg", "buf:f32:4096:iota", "u32:100", "--profile=p.json")
         self.check(code == 0, "run --profile", err)
         profiled = self.json(kernel, "--profile", "p.json")
-        self.check(self.only_loop(profiled)["rounds"] == 100, "the profile says 100")
-        self.check(self.only_loop(profiled)["rounds-from"] == "profiled", "and that it does")
+        self.check(self.only_loop(profiled)["iterations"] == 100, "the profile says 100")
+        self.check(self.only_loop(profiled)["iterations-from"] == "profiled", "and that it does")
         whole = profiled["functions"][0]["cycles"]["l1"]
         self.check(whole > 10 * self.json(kernel)["functions"][0]["cycles"]["l1"], "which is what the whole costs")
-        # 20 for which ptxas unrolls: fewer rounds of machine code, but as much work.
+        # 20 for which ptxas unrolls: fewer iterations of machine code, but as much work.
         unrolled = self.write("unrolled.ptx", loop(COPY).replace('.pragma "nounroll";', '.pragma "unroll 4";'))
         code, _, err = self.said("run", unrolled, "--grid", "1", "--block", "32", "--arg", "buf:f32:4000000:iota", "u32:64", "--profile=u.json")
         self.check(code == 0, "run --profile", err)
         document = self.json(unrolled, "--profile", "u.json")
-        moved = sum(r["rounds"] * r["bytes"] for r in document["functions"][0]["regions"] if r["loop"])
-        self.check(0.9 * 64 * 1024 <= moved <= 1.1 * 64 * 1024, "bytes that a warp moves in 64 rounds:", moved)
-        # One warp of two, and in that one round of four, comes to the chain.
+        moved = sum(r["iterations"] * r["bytes"] for r in document["functions"][0]["regions"] if r["loop"])
+        self.check(0.9 * 64 * 1024 <= moved <= 1.1 * 64 * 1024, "bytes that a warp moves in 64 iterations:", moved)
+        # One warp of two, and in that one iteration of four, comes to the chain.
         seldom = self.write("seldom.ptx", loop(f"""and.b32 %r3, %r2, 3;
   shr.u32 %r4, %r1, 5;
   or.b32 %r3, %r3, %r4;
@@ -174,8 +174,8 @@ S:
 D:"""))
         code, _, err = self.said("run", skipped, "--grid", "1", "--block", "64", "--arg", "buf:f32:4096:iota", "u32:100", "--profile=s.json")
         self.check(code == 0, "run --profile", err)
-        rounds = [r["rounds"] for r in self.json(skipped, "--profile", "s.json")["functions"][0]["regions"] if r["loop"]]
-        self.check(rounds == [100, 0], "100 rounds of the one, none of the other:", rounds)
+        iterations = [r["iterations"] for r in self.json(skipped, "--profile", "s.json")["functions"][0]["regions"] if r["loop"]]
+        self.check(iterations == [100, 0], "100 iterations of the one, none of the other:", iterations)
 
     def bodies(self):
         # Launches with n == 100 run the second body; its label says which loop it is a copy of.
@@ -194,7 +194,7 @@ D:"""))
             {"kernel": "k", "digest": "0", "parameters": [8, 4], "launches": 2, "time": 100, "classes": [launches(100, 75), launches(60, 25)],
              "loops": [{"label": "L", "index": 0, "entries": 10, "iterations": 900}]}]}
         self.write("launches.json", json.dumps(profile))
-        for options, shares, said, rounds in (((), [.5, .5], "assumed", 8), (("--profile", "launches.json"), [.75, .25], "profiled", 90)):
+        for options, shares, said, iterations in (((), [.5, .5], "assumed", 8), (("--profile", "launches.json"), [.75, .25], "profiled", 90)):
             f = self.json(kernel, *options)["functions"][0]
             bodies = f.get("bodies", [])
             self.check([b["share"] for b in bodies] == shares and all(b["share-from"] == said for b in bodies), options, "shares:", bodies)
@@ -205,13 +205,13 @@ D:"""))
                 one, other = (b["cycles"][level] for b in bodies)
                 self.check(one < other, "a body with less to do costs less", bodies)
                 self.check(abs(shares[0] * one + shares[1] * other - f["cycles"][level]) < .1, "all launches are weighed", f["cycles"], bodies)
-            found = [(r["rounds"], r["rounds-from"]) for r in f["regions"] if r["loop"]]
-            self.check(found == [(rounds * shares[1], said), (rounds * shares[0], said)], options, "rounds of both loops:", found)
+            found = [(r["iterations"], r["iterations-from"]) for r in f["regions"] if r["loop"]]
+            self.check(found == [(iterations * shares[1], said), (iterations * shares[0], said)], options, "iterations of both loops:", found)
         code, out, _ = self.said("time", kernel, "--profile", "launches.json")
         self.check(code == 0 and " 75%  profiled " in out and " 25%  profiled " in out and "all launches" in out, out)
         # A label that says nothing is tied to no loop.
         self.write("renamed.ptx", text.replace("made_L9_of_L", "M"))
-        found = [r["rounds-from"] for r in self.json("renamed.ptx", "--profile", "launches.json")["functions"][0]["regions"] if r["loop"]]
+        found = [r["iterations-from"] for r in self.json("renamed.ptx", "--profile", "launches.json")["functions"][0]["regions"] if r["loop"]]
         self.check(found == ["profiled", "assumed"], "a loop that is not tied:", found)
 
         # Three bodies, of which the second test is come to where the first does not hold.
@@ -221,8 +221,8 @@ D:"""))
         self.write("launches.json", json.dumps(profile))
         f = self.json(self.write("three.ptx", three), "--profile", "launches.json")["functions"][0]
         self.check([round(b["share"], 3) for b in f.get("bodies", [])] == [.75, .2, .05], "shares of three:", f.get("bodies"))
-        found = sorted(r["rounds"] for r in f["regions"] if r["loop"])
-        self.check(found == [4.5, 18, 67.5], "rounds of three:", found)
+        found = sorted(r["iterations"] for r in f["regions"] if r["loop"])
+        self.check(found == [4.5, 18, 67.5], "iterations of three:", found)
         # Two versions of a loop: with fewer accesses where arrays are apart. One that was never entered is not come to.
         load = "ld.volatile.global.f32 %f2, [%rd2];\nfma.rn.f32 %f1, %f1, %f2, %f1;\n"
         fast = f"""setp.gt.u32 %p6, %r2, 4;
@@ -240,7 +240,7 @@ made_L9_of_L:
             kernel["classes"] = [{**launches(100, 75), "overlapping": overlapping}]
             kernel["loops"] = [{"label": "L", "index": 0, "entries": entries, "iterations": 90 * entries}]
             self.write("versions.json", json.dumps(profile))
-            found = [r["rounds"] for r in self.json(versions, "--profile", "versions.json")["functions"][0]["regions"] if r["loop"]]
+            found = [r["iterations"] for r in self.json(versions, "--profile", "versions.json")["functions"][0]["regions"] if r["loop"]]
             self.check(found == expected, overlapping, entries, "versions:", found)
 
     def lines_and_cubins(self):
@@ -281,7 +281,7 @@ made_L9_of_L:
                 (("missing.ptx",), "missing.ptx"), (("bad.ptx",), "bad.ptx"), (("bad.cubin",), "not a cubin"),
                 ((kernel, "--kernel", "none"), "no function 'none'"), ((kernel, "--arch", "gfx90a"), "gfx90a"),
                 ((kernel, "--profile", "p.json"), "not a profile"), ((kernel, "--profile", "no.json"), "no.json"),
-                ((kernel, "--rounds", "0"), "--rounds"), ((kernel, "--threads", "2000"), "--threads"),
+                ((kernel, "--iterations", "0"), "--iterations"), ((kernel, "--threads", "2000"), "--threads"),
                 ((kernel, "--format", "xml"), "--format"), ((kernel, "--ptxas", "/nowhere/ptxas"), "/nowhere/ptxas"),
                 ((kernel, "--frobnicate"), "--frobnicate"), ((), "INPUT")]:
             code, out, err = self.said("time", *words)

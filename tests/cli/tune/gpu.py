@@ -129,8 +129,8 @@ class Test:
         """Variants are chosen by recorded launches: of two sizes, and of another kernel, which does not count."""
         self.write("two", "a", "b")
         run = [self.tool, "run", "two.ptx", "--buffer", "x=buf:u32:32:random", "--buffer", "y=buf:u32:1024:zero"]
-        for kernel, rounds in (("b", 32), ("a", 32), ("b", 4)):
-            run += ["--kernel", kernel, "--grid", "1", "--block", "32", "--arg", "x", "y", f"u32:{rounds}", "u32:7"]
+        for kernel, iterations in (("b", 32), ("a", 32), ("b", 4)):
+            run += ["--kernel", kernel, "--grid", "1", "--block", "32", "--arg", "x", "y", f"u32:{iterations}", "u32:7"]
         done = subprocess.run([*run, "--record", "r.zip"], capture_output=True, text=True, timeout=100, cwd=self.folder)
         check(done.returncode == 0, done.stderr)
         records = ("--records", self.folder / "r.zip", "--load", "ptx", "--seconds", "0.02")
@@ -144,7 +144,7 @@ class Test:
         check(KERNEL.replace("NAME", "a").strip() in (self.folder / "two.out").read_text(), "the other kernel stays as it is")
         few, report = self.tune("two", "--kernel", "b", *records, "--launch", "3")
         one = {name: c["device"]["ratio"] for name, c in self.candidates(report, "b")[1].items() if "device" in c}
-        check(one[best] != timed[best]["ratio"], "a launch of fewer rounds gains less:", one, timed)
+        check(one[best] != timed[best]["ratio"], "a launch of fewer iterations gains less:", one, timed)
         # The input leaves other bytes than the record, which is no matter; a kernel that fails is.
         fails = (self.folder / "two.ptx").read_text().replace("st.global.u32 [%rd2],", "st.global.u32 [%rd3],")
         (self.folder / "fails.ptx").write_text(fails)

@@ -1,6 +1,6 @@
-"""The loops that costs.def is measured by: what one round does, in a loop that ptxas does not unroll.
+"""The loops that costs.def is measured by: what one iteration does, in a loop that ptxas does not unroll.
 
-A kernel has six pointers, a number of rounds N, a 32-bit and a 64-bit parameter. %p1 to %p4 are four of the pointers; `own`
+A kernel has six pointers, a number of iterations N, a 32-bit and a 64-bit parameter. %p1 to %p4 are four of the pointers; `own`
 ones were moved on by the thread's number, the others are the same for all threads. In a body K stands for the number of an
 array, C for a constant of its own. `accesses` are loops with one access for each array, `values` loops that compute with what
 they read.
@@ -68,7 +68,7 @@ def counted(width):
     """A loop that goes on while a counter that goes down carries. The one that it is compared with counts up and compares."""
     form = accesses(OWN, f"{LOAD} mul.wide.u32 %dK, %r12, C; add.s64 %pK, %pK, %dK;", 1)
     counter = "%q8" if width == 64 else "%r20"
-    # More rounds than a number of 32 bits holds, for 64 bits; what the thread's number is part of, for both.
+    # More iterations than a number of 32 bits holds, for 64 bits; what the thread's number is part of, for both.
     start = "  mul.lo.s64 %q8, %q1, %q2;\n" if width == 64 else "  add.s32 %r20, %r1, %r10;\n"
     down = f"  add.cc.u{width} {counter}, {counter}, -1;\n  addc.u32 %r21, 0, 0;\n  setp.ne.u32 %t1, %r21, 0;\n"
     up = "  add.s32 %r3, %r3, 1;\n  setp.lt.s32 %t1, %r3, %r1;\n"
@@ -76,7 +76,7 @@ def counted(width):
 
 
 def entered(arrays, fills):
-    """A loop that threads go round by their numbers; a branch leads straight into it, or past the load of a parameter."""
+    """A loop that threads iterate by their numbers; a branch leads straight into it, or past the load of a parameter."""
     def each(text):
         return "".join("  " + text.replace("K", str(k)) + "\n" for k in range(arrays))
     load = "  ld.param.u32 %r2, [S];\n"

@@ -74,7 +74,7 @@ def takes(ptxas, arch):
 
 
 def measure(args, forms, arch):
-    """name -> what the form costs in each round, for one array."""
+    """name -> what the form costs in each iteration, for one array."""
     with tempfile.TemporaryDirectory() as folder:
         path, figures = os.path.join(folder, "forms.ptx"), os.path.join(folder, "forms.json")
         kernels = {f"k{n}": name for n, name in enumerate(forms)}

@@ -41,7 +41,7 @@ os.environ["PTXOPT_GUARD"] = "off"
 BOUND = 0.75
 ALIGN = 256
 # Block, and what the integers are, by their place among the parameters: strides, widths and other divisors. Not how often loops
-# go round, since the model takes 8 rounds where it does not know, and fewer would look like faster ones.
+# iterate, since the model takes 8 iterations where it does not know, and fewer would look like faster ones.
 KERNELS = {
     "rotary": ((256,), {}),
     "complex_product": ((256,), {}),

@@ -307,7 +307,7 @@ def as_json(done, summaries):
 # ---------------------------------------------------------------- runs
 
 def verify_all(pool, done, setup, trials):
-    """The number of kernels that are not equal; declines are counted and shown, and how many loops went round."""
+    """The number of kernels that are not equal; declines are counted and shown, and how many loops iterated."""
     verdicts, taken, loops, bad = {}, 0, 0, 0
     futures = [(case, pool.submit(verified, case, setup, trials)) for case in done if not case.problem]
     for case, future in futures:

@@ -44,10 +44,10 @@ def press(waiting, busy, threads, group, arch):
                 yield f"@%p0 bra END;\n{name}{i}:"
             yield instruction
     lines = [".version 8.0", f".target {arch}", ".address_size 64",
-             ".visible .entry press(.param .u64 in, .param .u64 out, .param .u32 rounds)", f".maxntid {threads}, 1, 1", "{",
+             ".visible .entry press(.param .u64 in, .param .u64 out, .param .u32 iterations)", f".maxntid {threads}, 1, 1", "{",
              ".reg .pred %p<2>;", ".reg .b32 %r<4>;", f".reg .f32 %v<{waiting}>;", f".reg .f32 %a<{busy}>;",
              ".reg .f32 %x, %s;", ".reg .b64 %rd<5>;", "ld.param.u64 %rd1, [in];", "ld.param.u64 %rd2, [out];",
-             "ld.param.u32 %r1, [rounds];", "and.b32 %r1, %r1, 15;", "mov.u32 %r2, %tid.x;", "mul.wide.u32 %rd3, %r2, 4;",
+             "ld.param.u32 %r1, [iterations];", "and.b32 %r1, %r1, 15;", "mov.u32 %r2, %tid.x;", "mul.wide.u32 %rd3, %r2, 4;",
              "add.s64 %rd1, %rd1, %rd3;", "add.s64 %rd2, %rd2, %rd3;"]
     lines += ["setp.eq.u32 %p0, %r1, 77;"]
     lines += blocks("IN", [f"ld.global.f32 %v{i}, [%rd1+{4 * i * threads}];" for i in range(waiting)])

@@ -14,7 +14,7 @@ how many there are, and how many of them cost more for the same work. --unroll l
 --by-pass runs -O2 without each pass, and without each form of loop-forms, in turn: a pass gains what the kernels lose without it. Its table has the instructions
 and the cycles of innermost loops that are saved and lost, in percent of all, by scenario.
 --by-limit tells innermost loops apart by what limits them before, in each scenario, with the mean of cycles after / before,
-and the mean of the bytes that a round moves. With --guard, of what is left with the guard.
+and the mean of the bytes that an iteration moves. With --guard, of what is left with the guard.
 --check fails unless no kernel is slower with the guard in any scenario, and the bounds of BOUNDS hold. 77 without a ptxas
 or compiler.
 """
@@ -173,7 +173,7 @@ def by_pass(args, bench, arch, sources, pool):
 
 
 def by_limit(bench, arch, sources, options, pool):
-    """A row for each scenario and limit: loops, cycles, bytes of a round before and after."""
+    """A row for each scenario and limit: loops, cycles, bytes of an iteration before and after."""
     def loops(source):
         try:
             before, after = (bench.times(path, arch) for path in (source, bench.made(source, *options, "--arch", arch)))
@@ -254,7 +254,7 @@ def main():
         table(["arch", "kernels of", "pass", "n", "inner instr.", *(f"% in {s}" for s in SCENARIOS)], pass_rows)
     if limit_rows:
         print()
-        table(["arch", "kernels of", "scenario", "limited by", "loops", "cycles", "bytes of a round"], limit_rows)
+        table(["arch", "kernels of", "scenario", "limited by", "loops", "cycles", "bytes of an iteration"], limit_rows)
     if args.json:
         Path(args.json).write_text(json.dumps(document, indent=1) + "\n")
     for aim in aims:

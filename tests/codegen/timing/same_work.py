@@ -105,10 +105,10 @@ def cases():
     for body in ("saxpy", "sum", "fold", "copy", "count", "double"):
         once = looped(body, 1, True)
         for copies in (2, 4, 8):
-            yield f"{body}, {copies} copies", once, looped(body, copies, True), {"rounds"}, [copies]
+            yield f"{body}, {copies} copies", once, looped(body, copies, True), {"iterations"}, [copies]
             yield f"{body}, {copies} copies and the rest", looped(body, 1, False), looped(body, copies, False), {"runs"}, [copies, 1]
-        yield f"{body}, 8 copies for 2", looped(body, 2, True), looped(body, 8, True), {"rounds"}, [4]
-        yield f"{body}, 2 copies for 8", looped(body, 8, True), looped(body, 2, True), {"rounds"}, [0.25]
+        yield f"{body}, 8 copies for 2", looped(body, 2, True), looped(body, 8, True), {"iterations"}, [4]
+        yield f"{body}, 2 copies for 8", looped(body, 8, True), looped(body, 2, True), {"iterations"}, [0.25]
         yield f"{body}, altogether", once, straight(body), {"dissolved"}, [TRIPS]
         yield f"{body}, 4 copies altogether", looped(body, 4, True), straight(body), {"dissolved"}, [TRIPS // 4]
         yield f"{body}, a loop again", straight(body), once, {"dissolved"}, [TRIPS]
@@ -117,7 +117,7 @@ def cases():
     memory = looped("in-memory", 1, True)
     yield "sum in a register", memory, looped("in-register", 1, True), {"whole"}, []
     for copies in (2, 4, 8):
-        yield f"sum in a register, {copies} copies", memory, looped("in-register", copies, True), {"rounds"}, [copies]
+        yield f"sum in a register, {copies} copies", memory, looped("in-register", copies, True), {"iterations"}, [copies]
         yield (f"sum in a register, {copies} copies both", looped("in-memory", copies, True),
                looped("in-register", copies, True), {"whole"}, [])
     yield "sum in a register, altogether", memory, straight("in-register"), {"dissolved"}, [TRIPS]

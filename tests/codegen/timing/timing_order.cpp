@@ -16,8 +16,8 @@
 //
 //   KERNEL SIGN KIND WITNESS AGREE/ALL FIGURE...
 //
-// FIGURE is how many iterations of a loop before are in one of a loop after, for each loop of `rounds`, `runs` and `versions`; the
-// iterations of the loop of `dissolved`; how often `together` does the same.
+// FIGURE is how many iterations of a loop before are in one of a loop after, for each loop of `iterations`, `runs` and
+// `versions`; the iterations of the loop of `dissolved`; how often `together` does the same.
 #include <fmt/format.h>
 
 #include <fstream>
@@ -64,12 +64,12 @@ std::string figuresOf(const timing::WorkMatch& match) {
   using Kind = timing::WorkMatch::Kind;
   std::string all;
   const auto add = [&](double figure) { all += fmt::format(" {:.4g}", figure); };
-  for (const double rounds : match.rounds) add(rounds);
+  for (const double iterations : match.iterations) add(iterations);
   for (const auto& run : match.runs)
     for (const timing::LoopShare& share : run) add(share.copies);
   for (const auto& versions : match.versions)
     for (const timing::VersionOf& of : versions) add(of.copies);
-  if (match.kind == Kind::Dissolved) add(match.dissolved.rounds);
+  if (match.kind == Kind::Dissolved) add(match.dissolved.iterations);
   if (match.kind == Kind::Together) add(match.ratio.value);
   return all;
 }

@@ -197,7 +197,7 @@ class Test:
     def launches(self, same):
         """In clusters, and one after the other: then y is four times x, and a variant that is wrong in the first is found."""
         launch = LAUNCH
-        clustered = {name: texts.twice(rounds, texts.CLUSTERED, "sm_90") for name, rounds in (("before", 10), ("after", 12))}
+        clustered = {name: texts.twice(iterations, texts.CLUSTERED, "sm_90") for name, iterations in (("before", 10), ("after", 12))}
         self.job(clustered, 0, "equal", checks=[{"launches": [{**launch, "cluster": [2, 1, 1]}]}])
         self.job(clustered, 2, "base-failed", checks=[{"launches": [launch]}])
         then = {**launch, "arguments": ["y", "z=buf:f32:60:zero", "u32:60"]}
@@ -208,9 +208,9 @@ class Test:
         check(answer["times"]["ratios"]["after"]["verdict"] == "slower", answer)
 
     def noise(self, same):
-        """Times that are off by up to 2%: a fifth of the rounds more is told, the same code is not."""
+        """Times that are off by up to 2%: a fifth of the iterations more is told, the same code is not."""
         noisy = settings.environment(noise=0.02)
-        timed = {"seconds": 0, "least_rounds": 31, "most_rounds": 31}
+        timed = {"seconds": 0, "least_iterations": 31, "most_iterations": 31}
         ratio = self.job({"before": texts.twice(40), "after": texts.twice(48)}, 0, "equal", noisy, time=timed)["times"]["ratios"]["after"]
         check(ratio["verdict"] == "slower" and 1.1 < ratio["low"] < ratio["median"] < ratio["high"] < 1.25, ratio)
         ratio = self.job({"before": texts.twice(48), "after": texts.twice(40)}, 0, "equal", noisy, time=timed)["times"]["ratios"]["after"]
@@ -271,7 +271,7 @@ class Test:
 
     def all_kernels(self, folder, changed):
         out = self.work / "results.json"
-        words = ["--load", "ptx", "--small", "--seconds", "0", "--rounds", "8", "--json", out]
+        words = ["--load", "ptx", "--small", "--seconds", "0", "--iterations", "8", "--json", out]
         ran = self.run(folder / "run.py", *words, *(["--all", "--inputs", "12"] if self.whole else ["--inputs", "3"]))
         check(ran.returncode == 0, ran.stdout, ran.stderr)
         results = json.loads(out.read_text(encoding="utf-8"))
@@ -285,7 +285,7 @@ class Test:
         check(self.run(folder / "report.py", folder / "manifest.json").returncode == 2, "report.py takes a manifest")
         # The bare machine has no packages: only what Python brings.
         bare = subprocess.run([sys.executable, "-S", "-E", "-s", str(folder / "run.py"), "--driver", self.library, "--load", "ptx", "--small",
-                               "--seconds", "0", "--rounds", "1", "--filter", "horner"], capture_output=True, text=True, env=settings.environment(), cwd="/", timeout=LIMIT)
+                               "--seconds", "0", "--iterations", "1", "--filter", "horner"], capture_output=True, text=True, env=settings.environment(), cwd="/", timeout=LIMIT)
         check(bare.returncode == 0 and "1 kernels: 1 equal" in bare.stdout, bare.stdout, bare.stderr)
 
     def broken(self, folder, manifest):
@@ -294,11 +294,11 @@ class Test:
         right = image.read_text(encoding="utf-8")
         at = right.index("fma.rn", right.index(".entry horner"))
         image.write_text(right[:at] + "fma.rz" + right[at + 6:], encoding="utf-8")
-        words = ["--load", "ptx", "--small", "--seconds", "0", "--rounds", "1", "--filter", "horner", "--inputs", "8"]
+        words = ["--load", "ptx", "--small", "--seconds", "0", "--iterations", "1", "--filter", "horner", "--inputs", "8"]
         ran = self.run(folder / "run.py", *words)
         image.write_text(right, encoding="utf-8")
         check(ran.returncode == 1 and "DIFFERENT, after, small" in ran.stdout and "y[" in ran.stdout and "1 kernels: 1 different" in ran.stdout, ran.stdout)
-        words = ["--load", "ptx", "--small", "--seconds", "0", "--rounds", "8", "--filter", "divide_chain"]
+        words = ["--load", "ptx", "--small", "--seconds", "0", "--iterations", "8", "--filter", "divide_chain"]
         check([self.run(folder / "run.py", *words, *more).returncode for more in ([], ["--fail-on-slower"])] == [0, 1], "--fail-on-slower")
 
     def nothing(self, folder):
@@ -319,8 +319,8 @@ class Test:
         check(ran.returncode == NOTHING and "1 kernels are left out, 0 s are over: horner" in ran.stdout, ran.returncode, ran.stdout)
         check("Left out, for lack of time: `horner`." in self.run(folder / "report.py", out).stdout, "report.py of what was left out")
         check(self.run(folder / "run.py", "--variants", "before,nobody").returncode == 2, "--variants before,nobody")
-        words = ["--load", "ptx", "--small", "--seconds", "0", "--rounds", "8", "--filter", "divide_chain"]
-        check("faster" in self.run(folder / "run.py", *words, "--variants", "after,before").stdout.split("divide_chain")[1].splitlines()[0], "the other way round")
+        words = ["--load", "ptx", "--small", "--seconds", "0", "--iterations", "8", "--filter", "divide_chain"]
+        check("faster" in self.run(folder / "run.py", *words, "--variants", "after,before").stdout.split("divide_chain")[1].splitlines()[0], "the other way around")
         check(self.run(folder / "run.py", "--manifest", "missing.json").returncode == 2, "a manifest that is missing")
 
     def real(self):

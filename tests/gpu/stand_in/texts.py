@@ -2,7 +2,7 @@
 
 HEAD = ".version 7.0\n.target sm_80\n.address_size 64\n"
 
-# y[i] = x[i] * 2 in `rounds` turns of a loop that does nothing else, then what BODY does.
+# y[i] = x[i] * 2 in `iterations` turns of a loop that does nothing else, then what BODY does.
 TWICE = HEAD + """
 .global .u32 launches;
 .visible .entry twice(.param .u64 x, .param .u64 y, .param .u32 n)
@@ -21,7 +21,7 @@ TWICE = HEAD + """
 	mov.u32 %r5, 0;
 LOOP:
 	add.u32 %r5, %r5, 1;
-	setp.lt.u32 %p, %r5, ROUNDS;
+	setp.lt.u32 %p, %r5, ITERATIONS;
 	@%p bra LOOP;
 	setp.ge.u32 %p, %r2, %r1;
 	@%p bra DONE;
@@ -38,8 +38,8 @@ DONE:
 """
 
 
-def twice(rounds=10, body="", target="sm_80"):
-    return TWICE.replace("ROUNDS", str(rounds)).replace("BODY", body).replace("sm_80", target).replace("7.0", "8.0")
+def twice(iterations=10, body="", target="sm_80"):
+    return TWICE.replace("ITERATIONS", str(iterations)).replace("BODY", body).replace("sm_80", target).replace("7.0", "8.0")
 
 
 # One that is wrong in element 5 alone.

@@ -51,7 +51,7 @@ LIMIT = 900  # seconds for one command
 # Of the corpus: what compiles in a few seconds. (Name of the source, for nvcc; name and mode, for clang.)
 CORPUS = ["algorithms.*", "arithmetic.*", "atomics.*", "calls.*", "control.*", "half.*", "inline_asm.*", "math.*", "memory.*",
           "precision.*", "warp.*", "clang-programs.*.O0", "clang-programs.*.O2", "opencl-programs.*.O2", "opencl-programs.*.O0"]
-# How many draws each group gets of a round.
+# How many draws each group gets of an iteration.
 SHARES = {"samples": 4, "corpus": 3, "hazards": 1}
 
 

@@ -68,7 +68,7 @@ STORES = """.func stored{n}(.param .b64 to, .param .b32 a)
 """
 KERNEL = """.visible .entry {name}(.param .u64 out, .param .u32 n, .param .f32 x, .param .f64 y, .param .u64 in)
 {{
-	//ptxopt:facts {{"rounds":100}}
+	//ptxopt:facts {{"iterations":100}}
 	.local .align 4 .b8 frame[8];
 	.shared .align 4 .b32 tile[4];
 	.reg .pred %p<9>;

@@ -185,7 +185,7 @@ void RandomLoops::loop(unsigned depth) {
   }
   counters_.pop_back();
   body_ += end + ":\n";
-  // What is read behind the loop is of the last round.
+  // What is read behind the loop is of the last iteration.
   if (percent(60)) computeWith(c);
 }
 

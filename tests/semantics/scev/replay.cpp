@@ -45,7 +45,7 @@ std::vector<EvolutionReplay::Thread>& EvolutionReplay::threadsOf(exec::Warp& war
   if (threads.empty()) {
     threads.resize(exec::kLanes);
     for (Thread& t : threads) {
-      t.rounds.resize(loops_.size());
+      t.iterations.resize(loops_.size());
       t.values.resize(numbers_.size());
       t.isKnown.resize(numbers_.size());
     }
@@ -120,7 +120,7 @@ void EvolutionReplay::noteWrites(exec::Warp& warp, const exec::Routine& routine,
   }
 }
 
-// ---- blocks and rounds ----
+// ---- blocks and iterations ----
 
 // Blocks without instructions of their own, from one block to another.
 bool EvolutionReplay::findWay(BlockId from, BlockId to, std::vector<BlockId>& way) const {
@@ -172,18 +172,18 @@ void EvolutionReplay::enter(exec::Warp& warp, const exec::Routine& routine, unsi
       continue;
     }
     ++counts.exact;
-    if (*count != t.rounds[l.value])
+    if (*count != t.iterations[l.value])
       fail(fmt::format("L{} at {}: {} backedges, said to be {} = {}", l.value, view_.blockTitle(loops_[l].header),
-                       t.rounds[l.value], text(exact), *count));
+                       t.iterations[l.value], text(exact), *count));
   }
   const LoopId l = loops_.of(to);
   if (l.valid() && loops_[l].header == to) {
-    uint64_t& round = t.rounds[l.value];
-    round = from.valid() && loops_.contains(l, from) ? round + 1 : 0;
+    uint64_t& iteration = t.iterations[l.value];
+    iteration = from.valid() && loops_.contains(l, from) ? iteration + 1 : 0;
     if (const auto most = evolution_.tripCount(l).most) {
       ++counts.most;
-      if (round > *most)
-        fail(fmt::format("L{} at {}: {} backedges, said to be at most {}", l.value, view_.blockTitle(to), round,
+      if (iteration > *most)
+        fail(fmt::format("L{} at {}: {} backedges, said to be at most {}", l.value, view_.blockTitle(to), iteration,
                          *most));
     }
   }
@@ -264,13 +264,13 @@ void EvolutionReplay::checkWhole(const Thread& t, ExprId e, const std::string& w
     if (!start || !step) continue;
     ++counts.whole;
     const Wide first = isSigned ? Wide{signedAt(*start, n.width)} : Wide{*start};
-    const Wide now = first + Wide{signedAt(*step, n.width)} * static_cast<Wide>(t.rounds[n.loop.value]);
+    const Wide now = first + Wide{signedAt(*step, n.width)} * static_cast<Wide>(t.iterations[n.loop.value]);
     const Wide one = 1;
     const Wide least = isSigned ? -(one << (n.width - 1)) : 0;
     const Wide most = (isSigned ? one << (n.width - 1) : one << n.width) - 1;
     if (now < least || now > most)
-      fail(fmt::format("{}: {} wraps {} in round {} from {:#x}, by its {} it does not", where, text(e),
-                       isSigned ? "signed" : "unsigned", t.rounds[n.loop.value], *start,
+      fail(fmt::format("{}: {} wraps {} in iteration {} from {:#x}, by its {} it does not", where, text(e),
+                       isSigned ? "signed" : "unsigned", t.iterations[n.loop.value], *start,
                        name(known->second->kind)));
   }
 }
@@ -316,7 +316,7 @@ std::optional<uint64_t> EvolutionReplay::evaluate(const Thread& t, ExprId e) con
     case ExprKind::SignedMax: return isBelow ? b : a;
     case ExprKind::UnsignedDivide: return *b == 0 ? std::nullopt : std::optional(*a / *b);
     case ExprKind::UnsignedRemainder: return *b == 0 ? std::nullopt : std::optional(*a % *b);
-    case ExprKind::Recurrence: return masked(*a + *b * t.rounds[n.loop.value]);
+    case ExprKind::Recurrence: return masked(*a + *b * t.iterations[n.loop.value]);
     default: return {};
   }
 }

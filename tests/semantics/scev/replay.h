@@ -1,8 +1,8 @@
 // Whether what scalar evolution says of a kernel holds in a run of it: an observer of the interpreter.
 //
-// For each thread it keeps the round that runs of each loop and what each value of a register was last. Whenever an
+// For each thread it keeps the iteration that runs of each loop and what each value of a register was last. Whenever an
 // instruction has written an integer register, and whenever control comes to a block where values meet, the value's
-// expression is computed from its leaves and the rounds and compared with the register; likewise each register that
+// expression is computed from its leaves and the iterations and compared with the register; likewise each register that
 // is read, with what `read` says of the reader. Ranges must contain what is there, recurrences that are said not to
 // wrap must be whole numbers, and the backedges taken must be as many as `exact` says and not more than `most`.
 // Where a leaf was not seen yet nothing is compared.
@@ -50,8 +50,8 @@ class EvolutionReplay final : public exec::Observer {
     ValueId value;
   };
   struct Thread {
-    std::vector<uint64_t> rounds;  // by LoopId
-    std::vector<uint64_t> values;  // by key
+    std::vector<uint64_t> iterations;  // by LoopId
+    std::vector<uint64_t> values;      // by key
     std::vector<bool> isKnown;
     InstrId last;
   };

@@ -226,7 +226,7 @@ TEST_CASE("bit vector: a set may be combined with itself") {
 
 TEST_CASE("bit vector: slices, and sizes that change") {
   std::mt19937 random(3);
-  for (int round = 0; round < 500; ++round) {
+  for (int iteration = 0; iteration < 500; ++iteration) {
     // A slice of whole words of a larger set, with zeros behind its size.
     const std::size_t small = random() % 300, words = (small + 63) / 64;
     const std::size_t first = 64 * (random() % 5), large = first + 64 * words + random() % 200;

@@ -251,7 +251,7 @@ TEST_CASE("a module gets the profile of its kernels, and the iterations of their
   CHECK(seen.classes == file.kernels[0].classes);
   REQUIRE(seen.loops.size() == 1);
   REQUIRE(parsed.module->facts.size() == 1);
-  CHECK(parsed.module->facts[0].roundsOf(seen.loops[0].header) == 100);
+  CHECK(parsed.module->facts[0].iterationsOf(seen.loops[0].header) == 100);
 
   testing::Parsed others(moduleText("l", kLoop));
   CHECK(readInto(*others.module, file).empty());
@@ -262,12 +262,12 @@ TEST_CASE("a module gets the profile of its kernels, and the iterations of their
 TEST_CASE("what the user says of loops wins") {
   const std::string text = moduleText("k", kLoop);
   const File file = profileOf(text);
-  for (const char* const said : {R"("rounds": 5)", R"("loops": [{"label": "$L__BB0_1", "rounds": 5}])"}) {
+  for (const char* const said : {R"("iterations": 5)", R"("loops": [{"label": "$L__BB0_1", "iterations": 5}])"}) {
     testing::Parsed parsed(text);
     const std::string json = std::string(R"({"version": 1, "kernels": [{"kernel": "k", )") + said + "}]}";
     REQUIRE(facts::readFacts(json, "f.json", *parsed.module).empty());
     CHECK(readInto(*parsed.module, file).empty());
-    CHECK(parsed.module->facts[0].roundsOf(parsed.module->profiles[0].loops[0].header) == 5);
+    CHECK(parsed.module->facts[0].iterationsOf(parsed.module->profiles[0].loops[0].header) == 5);
   }
 }
 

@@ -15,7 +15,7 @@ TEST_CASE("union-find: sets and their roots agree with labels that are written o
     CHECK(sets.size() == size);
     std::vector<uint32_t> label(size);  // the smallest of its set
     for (uint32_t k = 0; k < size; ++k) label[k] = k;
-    for (uint32_t round = 0; round < size; ++round) {
+    for (uint32_t iteration = 0; iteration < size; ++iteration) {
       const auto a = static_cast<uint32_t>(random() % size), b = static_cast<uint32_t>(random() % size);
       sets.unite(a, b);
       const uint32_t first = std::min(label[a], label[b]), last = std::max(label[a], label[b]);

@@ -1,4 +1,4 @@
-// wgmma: descriptors against layouts written the other way round, and products through registers and shared memory.
+// wgmma: descriptors against layouts written the other way around, and products through registers and shared memory.
 #include <doctest/doctest.h>
 
 #include <bit>
@@ -74,7 +74,7 @@ Stored store(const Placement& p, const Type& type, unsigned lines, uint32_t star
     }
   }
   // Which of the two steps is leading and which stride: without swizzling and MN-major they are the other way
-  // round.
+  // iteration.
   const bool isSwapped = p.major == Major::Mn && p.swizzleField == 0;
   s.descriptor = isSwapped ? makeDescriptor(start, acrossStep, alongStep, p.swizzleField)
                            : makeDescriptor(start, alongStep, acrossStep, p.swizzleField);

@@ -105,7 +105,7 @@ TEST_CASE("exec mbarrier: a block's threads hand over in a ring of phases") {
   const auto out = run(body, {.grid = {1}, .block = {96}}, 96);
   for (uint32_t i = 32; i < 96; ++i) {
     uint32_t expected = 0;
-    for (uint32_t round = 0; round < 5; ++round) expected = expected * 3 + round * 100 + i % 32;
+    for (uint32_t iteration = 0; iteration < 5; ++iteration) expected = expected * 3 + iteration * 100 + i % 32;
     CHECK(out[i] == expected);
   }
 }

@@ -42,15 +42,15 @@ TEST_CASE("gpu timing: a ratio is called faster or slower beyond the margin only
   CHECK(verdictOf({0.9, 0.9, 0.9, false}) == std::string("cannot be told apart"));
 }
 
-TEST_CASE("gpu timing: sides are measured in turn, the ratio within a round") {
+TEST_CASE("gpu timing: sides are measured in turn, the ratio within an iteration") {
   // A clock that drifts to a half of what it was: both sides see it.
   int calls = 0;
   const auto measure = [&](unsigned side, unsigned) {
     const double drift = 1 + std::exp(-0.01 * ++calls);
     return (side == 0 ? 10.0 : 9.0) * drift;
   };
-  const Times times = measureTimes(measure, {.seconds = 0, .leastRounds = 101, .mostRounds = 101});
-  CHECK(times.rounds == 101);
+  const Times times = measureTimes(measure, {.seconds = 0, .leastIterations = 101, .mostIterations = 101});
+  CHECK(times.iterations == 101);
   CHECK(times.verdict == "faster");
   CHECK(times.ratio.median == doctest::Approx(0.9).epsilon(0.01));
   CHECK(times.ratio.high - times.ratio.low < 0.02);
@@ -67,7 +67,8 @@ TEST_CASE("gpu timing: a sample is one launch, or as many as take the time asked
   const auto launchesOfSample = [&](double sampleMilliseconds) {
     launches.clear();
     const Times times = measureTimes(
-        measure, {.seconds = 0, .sampleMilliseconds = sampleMilliseconds, .leastRounds = 11, .mostRounds = 11});
+        measure,
+        {.seconds = 0, .sampleMilliseconds = sampleMilliseconds, .leastIterations = 11, .mostIterations = 11});
     CHECK(launches.front() == 1);  // warming up
     CHECK(times.before.median == doctest::Approx(milliseconds));
     return launches.back();

@@ -250,7 +250,7 @@ TEST_CASE("verify: memory of the launch that is no longer cleared") {
     const KernelVerdict gone = compare(clears, with(""), options);
     CHECK(gone.verdict == Verdict::Different);
     CHECK(gone.detail.find("registers, shared memory and stacks full of 0xa5 at first") != std::string::npos);
-    // The other way round the first file's result is not determined.
+    // The other way around the first file's result is not determined.
     CHECK(compare(with(""), clears, options).verdict == Verdict::Inconclusive);
   }
 }

@@ -319,7 +319,8 @@ TEST_CASE("diff: modelled cycles are limited, and come back from baselines of th
   REQUIRE(row.rows.size() == 1);
   CHECK(differences(row.rows[0]) == "cycles 1000 -> 1100");
 
-  // Unrolled four times, a round costs twice as much, and so does the whole, of eight rounds each: cycles are for the same work.
+  // Unrolled four times, an iteration costs twice as much, and so does the whole, of eight iterations each: cycles are
+  // for the same work.
   ptxas::FunctionMeasures plain = timed("k", 1000), unrolled = timed("k", 1800);
   plain.time->inner[0] = {8, {100, 100, 100}, {.read = 4, .instructions = 5}};
   unrolled.time->inner[0] = {8, {200, 200, 200}, {.read = 16, .instructions = 17}};

@@ -195,8 +195,8 @@ TEST_CASE("worstLoop: the one that lost most cycles of a run, of as many loops")
     ptxas::FunctionMeasures m;
     m.time.emplace();
     m.time->model = "m";
-    for (const auto& [rounds, cycles] : loops)
-      m.time->inner.push_back({rounds, {cycles, 2 * cycles, 100}, timing::Work()});
+    for (const auto& [iterations, cycles] : loops)
+      m.time->inner.push_back({iterations, {cycles, 2 * cycles, 100}, timing::Work()});
     return m;
   };
   CHECK(guard::worstLoop(f({{8, 10}, {8, 10}}), f({{8, 10}, {8, 11}})) == 1);

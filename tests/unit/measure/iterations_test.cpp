@@ -134,7 +134,7 @@ Other:
     const std::string_view before = std::string_view(text).substr(0, text.find(what));
     return static_cast<uint32_t>(std::count(before.begin(), before.end(), '\n') + 1);
   };
-  const auto iterationsOf = [&](std::string_view what) { return loops.rounds.at(loops.loopOf(lineOf(what))); };
+  const auto iterationsOf = [&](std::string_view what) { return loops.iterations.at(loops.loopOf(lineOf(what))); };
   CHECK(iterationsOf("@%p2") == 103);
   CHECK(iterationsOf("@%p3") == 25);
   CHECK(iterationsOf("@%p4") == 3);

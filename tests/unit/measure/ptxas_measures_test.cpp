@@ -318,14 +318,14 @@ TEST_CASE("compare: by modelled time, loops first, then the whole, then warps") 
   const ptxas::FunctionMeasures tight = timed({1000, 2000, 3000}, {{7, 8, 8}});
   CHECK(by(tight, timed({500, 1500, 2500}, {{7, 10, 8}})).sign < 0);
   CHECK(by(tight, timed({500, 1500, 2500}, {{9, 8, 8}})).sign > 0);
-  // A gain that says nothing outweighs nothing, and a loop counts that hardly goes round.
+  // A gain that says nothing outweighs nothing, and a loop counts that hardly iterates.
   const ptxas::FunctionMeasures large = timed({100000, 100000, 100000}, {{40, 40, 40}, {200, 200, 200}});
   ptxas::FunctionMeasures other = timed({99900, 99900, 99900}, {{42, 42, 42}, {198, 198, 198}});
   CHECK(by(large, other).sign > 0);
   other.time->whole = {99400, 99400, 99400};
   CHECK(by(large, other).sign < 0);
   ptxas::FunctionMeasures rare = base, slowed = timed({998, 1989, 2983}, {{10, 20, 30}, {42, 40, 40}});
-  rare.time->inner[1].rounds = 0;
+  rare.time->inner[1].iterations = 0;
   CHECK(by(rare, slowed).sign > 0);
   slowed.time->whole = {993, 1989, 2983};
   CHECK(by(rare, slowed).sign < 0);

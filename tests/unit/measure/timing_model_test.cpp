@@ -9,8 +9,8 @@
 #include "sass/decode.h"
 #include "timing/copies.h"
 #include "timing/kernel_time.h"
-#include "timing/known_rounds.h"
-#include "timing/profile_rounds.h"
+#include "timing/known_iterations.h"
+#include "timing/profile_iterations.h"
 
 using namespace ptxopt;
 using namespace ptxopt::timing;
@@ -58,7 +58,7 @@ double frequencyOf(const Region& r, uint32_t block) {
 
 }  // namespace
 
-TEST_CASE("timing: a loop in a loop goes round as often as both say") {
+TEST_CASE("timing: a loop in a loop iterates as often as both say") {
   Code c;
   c.others(2);
   c.others(1);       // 2: the outer loop
@@ -67,12 +67,12 @@ TEST_CASE("timing: a loop in a loop goes round as often as both say") {
   c.branch(2, kP0);  // 5
   c.exit();
   const TimedCode code = c.timed();
-  const auto regions = regionsOf(code, sameRounds(5));
+  const auto regions = regionsOf(code, sameIterations(5));
   REQUIRE(regions.size() == 3);
   CHECK(regions[0].loop == Region::kNone);
-  CHECK(regions[0].rounds == 1);
-  CHECK(regions[1].rounds == 5);
-  CHECK(regions[2].rounds == 25);
+  CHECK(regions[0].iterations == 1);
+  CHECK(regions[1].iterations == 5);
+  CHECK(regions[2].iterations == 25);
   CHECK(code.flow.loops()[regions[2].loop].isInnermost);
   for (const Visit& v : regions[1].visits) CHECK(v.frequency == 1);
 }
@@ -88,7 +88,7 @@ TEST_CASE("timing: both ways of a branch count half, a way to the end of the thr
   c.branch(7, kAlways);
   c.exit();  // 7
   const TimedCode code = c.timed();
-  const auto regions = regionsOf(code, sameRounds(8));
+  const auto regions = regionsOf(code, sameIterations(8));
   REQUIRE(regions.size() == 1);
   const auto& blocks = code.flow.blocks();
   for (uint32_t b = 0; b < blocks.size(); ++b) {
@@ -111,7 +111,7 @@ TEST_CASE("timing: a way that leads to a loop that is never entered is not taken
   c.exit();
   const TimedCode code = c.timed();
   for (const bool isEntered : {true, false}) {
-    const auto regions = regionsOf(code, sameRounds(isEntered ? 8 : 0));
+    const auto regions = regionsOf(code, sameIterations(isEntered ? 8 : 0));
     REQUIRE(!regions.empty());
     const auto& blocks = code.flow.blocks();
     const auto at = [&](uint32_t first) {
@@ -138,7 +138,7 @@ TEST_CASE("timing: a way that leads to a loop that is never entered is not taken
     ends.branch(3, kAlways);
     ends.others(1);  // 6
     ends.exit();
-    CHECK(regionsOf(ends.timed(), sameRounds(8)).at(1).rounds == 8);
+    CHECK(regionsOf(ends.timed(), sameIterations(8)).at(1).iterations == 8);
   }
 }
 
@@ -156,7 +156,7 @@ TEST_CASE("timing: counts of a run say how often a way is taken") {
   std::vector<BlockCount> counts{{1, 100}, {10, 25}, {20, 75}, {30, 100}, {40, 10}, {50, 100}};
   const auto frequencies = [&] {
     const auto regions =
-        regionsOf(code, sameRounds(8), [&](uint32_t block) { return std::optional(counts[block]); });
+        regionsOf(code, sameIterations(8), [&](uint32_t block) { return std::optional(counts[block]); });
     std::vector<double> all;
     for (uint32_t b = 0; b < counts.size(); ++b) all.push_back(frequencyOf(regions.at(0), b));
     return all;
@@ -184,7 +184,7 @@ TEST_CASE("timing: what a branch only skips is executed, unless it calls somethi
     c.exit();
     const TimedCode code = c.timed();
     const auto& blocks = code.flow.blocks();
-    const auto regions = regionsOf(code, sameRounds(8));
+    const auto regions = regionsOf(code, sameIterations(8));
     for (uint32_t b = 0; b < blocks.size(); ++b)
       if (blocks[b].first == 1) return frequencyOf(regions[0], b);
     return -1.0;
@@ -203,9 +203,9 @@ TEST_CASE("timing: a way that skips a loop is not taken") {
   c.others(1);  // 3
   c.exit();
   const TimedCode code = c.timed();
-  const auto regions = regionsOf(code, sameRounds(8));
+  const auto regions = regionsOf(code, sameIterations(8));
   REQUIRE(regions.size() == 2);
-  CHECK(regions[1].rounds == 8);
+  CHECK(regions[1].iterations == 8);
   for (const Visit& v : regions[0].visits) CHECK(v.frequency == 1);
 }
 
@@ -218,10 +218,10 @@ TEST_CASE("timing: a subroutine is executed as often as it is called") {
   c.others(3);  // 4
   c.add(0x950, {}, kAlways, 0, uint64_t{7} << (87 - 64));
   const TimedCode code = c.timed();
-  const auto regions = regionsOf(code, sameRounds(6));
+  const auto regions = regionsOf(code, sameIterations(6));
   REQUIRE(regions.size() == 3);
   CHECK(regions[2].loop == Region::kNone);
-  CHECK(regions[2].rounds == 6);
+  CHECK(regions[2].iterations == 6);
 }
 
 TEST_CASE("timing: a warp alone waits for its scoreboards") {
@@ -232,14 +232,14 @@ TEST_CASE("timing: a warp alone waits for its scoreboards") {
   c.add(kIadd, {.stall = 4, .waits = 1});
   c.exit();
   const TimedCode code = c.timed();
-  const auto regions = regionsOf(code, sameRounds(8));
+  const auto regions = regionsOf(code, sameIterations(8));
   for (const Scenario s : {Scenario::L1, Scenario::L2, Scenario::Dram}) {
     const Trace trace = traceOf(code, regions[0], machine, s);
     REQUIRE(trace.issues.size() == 4);
     const double latency = machine.latency(code.operations[0].kind) + machine.memory(s).latency;
     CHECK(trace.issues[2].at == doctest::Approx(latency));
     CHECK(trace.issues[2].waitedFor == 0);
-    CHECK_FALSE(trace.issues[2].isFromRoundBefore);
+    CHECK_FALSE(trace.issues[2].isFromIterationBefore);
     CHECK(trace.issues[2].wait == doctest::Approx(latency - 3));
     const auto path = criticalPath(trace);
     REQUIRE(path.size() == 3);  // not by way of what stands between
@@ -259,7 +259,7 @@ TEST_CASE("timing: local memory is near whatever the scenario, textures are as f
     c.add(kIadd, {.stall = 4, .waits = 1});
     c.exit();
     const TimedCode code = c.timed();
-    return traceOf(code, regionsOf(code, sameRounds(8))[0], machine, s).issues[1].wait;
+    return traceOf(code, regionsOf(code, sameIterations(8))[0], machine, s).issues[1].wait;
   };
   CHECK(waitFor(kLocal, Scenario::Dram) == waitFor(kLocal, Scenario::L1));
   CHECK(waitFor(kLocal, Scenario::L1) == doctest::Approx(waitFor(kLoad, Scenario::L1)));
@@ -267,7 +267,7 @@ TEST_CASE("timing: local memory is near whatever the scenario, textures are as f
   CHECK(waitFor(kTexture, Scenario::L1) >= waitFor(kLoad, Scenario::L1));
 }
 
-TEST_CASE("timing: a round waits for the one before") {
+TEST_CASE("timing: an iteration waits for the one before") {
   const Machine machine(kArchitecture);
   Code c;
   c.add(kIadd, {.stall = 4, .waits = 2});  // 0
@@ -275,12 +275,12 @@ TEST_CASE("timing: a round waits for the one before") {
   c.branch(0, kP0);
   c.exit();
   const TimedCode code = c.timed();
-  const auto regions = regionsOf(code, sameRounds(8));
+  const auto regions = regionsOf(code, sameIterations(8));
   REQUIRE(regions.size() == 2);
   const Trace trace = traceOf(code, regions[1], machine, Scenario::L2);
   const double latency = machine.latency(code.operations[1].kind) + machine.memory(Scenario::L2).latency;
   CHECK(trace.cycles == doctest::Approx(4 + latency));
-  CHECK(trace.issues[0].isFromRoundBefore);
+  CHECK(trace.issues[0].isFromIterationBefore);
   CHECK(trace.issues[0].waitedFor == 1);
 }
 
@@ -296,7 +296,7 @@ TEST_CASE("timing: DEPBAR waits until few enough are outstanding") {
     const TimedCode code = c.timed();
     REQUIRE(code.countedWaits[2].has_value());
     CHECK(code.countedWaits[2]->count == count);
-    return traceOf(code, regionsOf(code, sameRounds(8))[0], machine, Scenario::L2).issues[2].wait;
+    return traceOf(code, regionsOf(code, sameIterations(8))[0], machine, Scenario::L2).issues[2].wait;
   };
   CHECK(waitOf(2) == 0);
   CHECK(waitOf(1) > 0);
@@ -312,7 +312,7 @@ TEST_CASE("timing: the bottleneck is what costs most") {
   c.exit();
   const TimedCode code = c.timed();
   const auto loopAt = [&](uint32_t warps) {
-    return estimate(code, machine, {.warps = warps, .threads = 0, .roundsOf = {}, .countOf = {}}).regions.at(1);
+    return estimate(code, machine, {.warps = warps, .threads = 0, .iterationsOf = {}, .countOf = {}}).regions.at(1);
   };
   const RegionTime one = loopAt(4), many = loopAt(64);
   CHECK(one.bytes == 32 * 16);
@@ -326,14 +326,15 @@ TEST_CASE("timing: the bottleneck is what costs most") {
   }
   // With few warps there is one for each part of an SM, or a block's.
   const auto aloneIn = [&](uint32_t threads) {
-    return estimate(code, machine, {.warps = 64, .threads = threads, .roundsOf = {}, .countOf = {}});
+    return estimate(code, machine, {.warps = 64, .threads = threads, .iterationsOf = {}, .countOf = {}});
   };
   CHECK(aloneIn(0).regions.at(1).alone[0].cycles == doctest::Approx(many.scenarios[0].latency));
   CHECK(aloneIn(32).warpsAlone == 4);
   CHECK(aloneIn(1000).warpsAlone == 32);
   CHECK(aloneIn(256).whole.alone[0].cycles == doctest::Approx(aloneIn(0).whole.alone[0].cycles / 2));
-  const auto wholeIn = [&](double rounds) {
-    return estimate(code, machine, {.warps = 64, .threads = 0, .roundsOf = sameRounds(rounds), .countOf = {}})
+  const auto wholeIn = [&](double iterations) {
+    return estimate(code, machine,
+                    {.warps = 64, .threads = 0, .iterationsOf = sameIterations(iterations), .countOf = {}})
         .whole.scenarios[0]
         .cycles;
   };
@@ -368,7 +369,7 @@ TEST_CASE("timing: what an instruction advances a register by") {
   CHECK(stepOf(120, 0x0000000404047835, 0x000fe40000000200) == 4);           // IADD.64
 }
 
-TEST_CASE("timing: a profile says how often loops go round, and unrolled ones go round less often") {
+TEST_CASE("timing: a profile says how often loops iterate, and unrolled ones iterate less often") {
   std::string error;
   const auto profile = readProfile(R"({"blocks": [
       {"function": "k", "label": "", "line": 1, "entered": {"warps": 2, "threads": 64}},
@@ -377,7 +378,7 @@ TEST_CASE("timing: a profile says how often loops go round, and unrolled ones go
                                    error);
   REQUIRE(profile.has_value());
   const uint64_t wide = uint64_t{4} << (73 - 64);
-  const auto roundsWith = [&](int copies) {
+  const auto iterationsWith = [&](int copies) {
     Code c;
     c.others(1);
     for (int i = 0; i < copies; ++i) c.add(kLoad, {}, kAlways, 0, wide);
@@ -385,10 +386,10 @@ TEST_CASE("timing: a profile says how often loops go round, and unrolled ones go
     c.exit();
     const TimedCode code = c.timed();
     const auto lineAt = [&](uint64_t at) -> uint32_t { return at == 0 ? 1 : at == 16u * (copies + 2) ? 20 : 11; };
-    return regionsOf(code, profiledRounds(code, *profile, "k", lineAt)).at(1).rounds;
+    return regionsOf(code, profiledIterations(code, *profile, "k", lineAt)).at(1).iterations;
   };
-  CHECK(roundsWith(1) == 100);
-  CHECK(roundsWith(4) == 25);
+  CHECK(iterationsWith(1) == 100);
+  CHECK(iterationsWith(4) == 25);
   // A line of which ptxas makes two instructions, next to others that tell how many copies there are.
   Copies copies;
   const TimedCode loads = [&] {
@@ -408,17 +409,18 @@ TEST_CASE("timing: many loops in each other come to finite figures") {
   c.others(kLoops + 1);
   for (int64_t l = kLoops; l-- != 0;) c.branch(l + 1, kP0);
   c.exit();
-  const FunctionTime time = estimate(c.timed(), Machine(kArchitecture),
-                                     {.warps = 64, .threads = 0, .roundsOf = sameRounds(1e12), .countOf = {}});
+  const FunctionTime time =
+      estimate(c.timed(), Machine(kArchitecture),
+               {.warps = 64, .threads = 0, .iterationsOf = sameIterations(1e12), .countOf = {}});
   CHECK(time.regions.size() == kLoops + 1);
-  CHECK(time.regions.back().region.rounds == 1e15);
+  CHECK(time.regions.back().region.iterations == 1e15);
   CHECK(std::isfinite(time.whole.scenarios[0].cycles));
   CHECK(time.whole.scenarios[0].cycles > 1e15);
 }
 
-TEST_CASE("timing: constant trip counts say how often loops go round") {
-  // Lines of the PTX: the inner loop has 11 to 13 and goes round 100 times, the outer one 10 and 14 to 15, 5 times.
-  const PtxLoops loops{.rounds = {5, 100, 0},
+TEST_CASE("timing: constant trip counts say how often loops iterate") {
+  // Lines of the PTX: the inner loop has 11 to 13 and runs 100 iterations, the outer one 10 and 14 to 15, 5 times.
+  const PtxLoops loops{.iterations = {5, 100, 0},
                        .loopOfLine = {{10, 0}, {11, 1}, {12, 1}, {13, 1}, {14, 0}, {15, 0}, {20, 2}}};
   struct Built {
     Code code;
@@ -432,14 +434,14 @@ TEST_CASE("timing: constant trip counts say how often loops go round") {
       lines.push_back(line);
     }
     // 0: not known.
-    std::vector<double> rounds(const PtxLoops& of) {
+    std::vector<double> iterations(const PtxLoops& of) {
       code.exit();
       lines.push_back(0);
       const TimedCode timed = code.timed();
-      const auto roundsOf = knownOrAssumedRounds(
+      const auto iterationsOf = knownOrAssumedIterations(
           timed, of, [&](uint64_t at) { return lines[at / 16]; }, 0);
       std::vector<double> all;
-      for (uint32_t l = 0; l < timed.flow.loops().size(); ++l) all.push_back(roundsOf(l, 1).all);
+      for (uint32_t l = 0; l < timed.flow.loops().size(); ++l) all.push_back(iterationsOf(l, 1).all);
       return all;
     }
   };
@@ -449,11 +451,11 @@ TEST_CASE("timing: constant trip counts say how often loops go round") {
     b.load(1);
     for (int i = 0; i < copies; ++i) b.load(11);
     b.back(1, lineOfBranch);
-    return b.rounds(loops);
+    return b.iterations(loops);
   };
   CHECK(unrolled(1) == Found{100});
   CHECK(unrolled(4) == Found{25});
-  CHECK(unrolled(3) == Found{33});   // the last round is somewhere else
+  CHECK(unrolled(3) == Found{33});   // the last iteration is somewhere else
   CHECK(unrolled(200) == Found{0});  // that cannot be
   CHECK(unrolled(1, 20) == Found{0});
   CHECK(unrolled(1, 99) == Found{0});
@@ -463,7 +465,7 @@ TEST_CASE("timing: constant trip counts say how often loops go round") {
     b.back(0, 13);
     b.load(11);
     b.back(4, 13);
-    CHECK(b.rounds(loops) == Found{33, 1});
+    CHECK(b.iterations(loops) == Found{33, 1});
   }
   {  // The same of a trip count that is not known: of what may be left, half. Of the most copies nothing is known.
     Built b;
@@ -472,30 +474,30 @@ TEST_CASE("timing: constant trip counts say how often loops go round") {
       for (int i = 0; i < copies; ++i) b.load(20);
       b.back(first, 20);
     }
-    CHECK(b.rounds(loops) == Found{0, 1.5, 1.5});
+    CHECK(b.iterations(loops) == Found{0, 1.5, 1.5});
   }
-  {  // Launches were seen to make two rounds, in the mean: a loop of four copies is left after two, or two of three more copies run.
-    const PtxLoops seen{.rounds = {2}, .loopOfLine = {{11, 0}, {13, 0}}, .isSeen = {true}};
+  {  // Launches were seen to make two iterations, in the mean: a loop of four copies is left after two, or two of three more copies run.
+    const PtxLoops seen{.iterations = {2}, .loopOfLine = {{11, 0}, {13, 0}}, .isSeen = {true}};
     for (const int rest : {0, 3}) {
       Built b;
       for (int i = 0; i < 4; ++i) b.load(11);
       b.back(0, 13);
       for (int i = 0; i < rest; ++i) b.load(11);
-      CHECK(b.rounds(seen) == Found{rest == 0 ? 0.5 : 0});
+      CHECK(b.iterations(seen) == Found{rest == 0 ? 0.5 : 0});
     }
     Built b;
     for (int i = 0; i < 4; ++i) b.load(11);
     b.back(0, 13);
     b.load(11);
     b.back(5, 13);
-    CHECK(b.rounds(seen) == Found{0, 2});
+    CHECK(b.iterations(seen) == Found{0, 2});
   }
   {  // The inner loop is unrolled as a whole: what is left is the outer one.
     Built b;
     b.load(10);
     for (int i = 0; i < 100; ++i) b.load(11);
     b.back(0, 15);
-    CHECK(b.rounds(loops) == Found{5});
+    CHECK(b.iterations(loops) == Found{5});
   }
   {  // Branches back of two loops.
     Built b;
@@ -503,7 +505,7 @@ TEST_CASE("timing: constant trip counts say how often loops go round") {
     b.back(0, 13);
     b.load(10);
     b.back(0, 15);
-    CHECK(b.rounds(loops) == Found{0});
+    CHECK(b.iterations(loops) == Found{0});
   }
   {  // No access and no arithmetic: known only where no line has two instructions.
     for (const bool isTwice : {false, true}) {
@@ -511,7 +513,7 @@ TEST_CASE("timing: constant trip counts say how often loops go round") {
       b.code.others(2);
       b.lines = {11, isTwice ? 11u : 12u};
       b.back(0, 13);
-      CHECK(b.rounds(loops) == (isTwice ? Found{0} : Found{100}));
+      CHECK(b.iterations(loops) == (isTwice ? Found{0} : Found{100}));
     }
   }
   // In a whole run, and who says so.
@@ -523,16 +525,16 @@ TEST_CASE("timing: constant trip counts say how often loops go round") {
   b.code.exit();
   const TimedCode code = b.code.timed();
   const auto lineAt = [&](uint64_t at) { return at / 16 < b.lines.size() ? b.lines[at / 16] : 0; };
-  const auto regions = regionsOf(code, knownOrAssumedRounds(code, loops, lineAt, 8));
+  const auto regions = regionsOf(code, knownOrAssumedIterations(code, loops, lineAt, 8));
   REQUIRE(regions.size() == 3);
-  CHECK(regions[1].rounds == 5);
-  CHECK(regions[2].rounds == 500);
-  CHECK(regions[2].from == RoundsFrom::Known);
-  const auto assumed =
-      regionsOf(code, knownOrAssumedRounds(code, {.rounds = {5, 0, 0}, .loopOfLine = loops.loopOfLine}, lineAt, 8));
-  CHECK(assumed[2].rounds == 40);
-  CHECK(assumed[2].from == RoundsFrom::Assumed);
-  CHECK(regionsOf(code, sameRounds(3, RoundsFrom::Given))[2].from == RoundsFrom::Given);
+  CHECK(regions[1].iterations == 5);
+  CHECK(regions[2].iterations == 500);
+  CHECK(regions[2].from == IterationsFrom::Known);
+  const auto assumed = regionsOf(
+      code, knownOrAssumedIterations(code, {.iterations = {5, 0, 0}, .loopOfLine = loops.loopOfLine}, lineAt, 8));
+  CHECK(assumed[2].iterations == 40);
+  CHECK(assumed[2].from == IterationsFrom::Assumed);
+  CHECK(regionsOf(code, sameIterations(3, IterationsFrom::Given))[2].from == IterationsFrom::Given);
 }
 
 TEST_CASE("timing: the digest of a model depends on its figures") {

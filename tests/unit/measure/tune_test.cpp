@@ -152,7 +152,7 @@ TEST_CASE("tune: a variant of -O2 unrolls no loop that -O2 does not, unless it s
     const bool isO2 =
         v.recipe.level == 2 || (v.recipe.passes && std::ranges::count(*v.recipe.passes, "dce@2") != 0);
     CHECK((sums(v, "") > 1) == isAsked);
-    CHECK((sums(v, "//ptxopt:facts {\"rounds\": 1000}\n") > 1) == (isAsked || isO2));
+    CHECK((sums(v, "//ptxopt:facts {\"iterations\": 1000}\n") > 1) == (isAsked || isO2));
   }
 }
 

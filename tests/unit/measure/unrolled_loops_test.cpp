@@ -20,7 +20,7 @@ ptxas::FunctionMeasures kernel(uint64_t spills, uint32_t warps, uint32_t instruc
 }  // namespace
 
 TEST_CASE("compare: loops that are unrolled otherwise, by what they do") {
-  // A load and a store of 4 bytes in ten instructions are done so often in a round.
+  // A load and a store of 4 bytes in ten instructions are done so often in an iteration.
   const auto unrolled = [](double times, ptxas::ModelledTime::Cycles cycles) {
     return ptxas::ModelledTime::Loop{
         8, cycles, {.written = 4 * times, .read = 4 * times, .instructions = 4 + 6 * times}};
@@ -28,7 +28,7 @@ TEST_CASE("compare: loops that are unrolled otherwise, by what they do") {
   const auto timed = [](std::vector<ptxas::ModelledTime::Loop> inner, ptxas::ModelledTime::Cycles whole) {
     ptxas::FunctionMeasures f = kernel(0, 32, 100);
     f.time = ptxas::ModelledTime{"m", whole, {.instructions = 20}, std::move(inner)};
-    for (const ptxas::ModelledTime::Loop& loop : f.time->inner) f.time->work.add(loop.work, loop.rounds);
+    for (const ptxas::ModelledTime::Loop& loop : f.time->inner) f.time->work.add(loop.work, loop.iterations);
     return f;
   };
   const auto by = [](const ptxas::FunctionMeasures& a, const ptxas::FunctionMeasures& b) {
@@ -41,7 +41,8 @@ TEST_CASE("compare: loops that are unrolled otherwise, by what they do") {
   CHECK(lost.sign > 0);
   CHECK(lost.by == ptxas::Measure::Cycles);
   CHECK(lost.text() == "L1 24.00 -> 40.00 in innermost loop 1, for the same work");
-  // A run of `once` has 100, 180 and 260 cycles, 167 in the mean. Unrolled, two rounds do the same: 76, 112 and 180.
+  // A run of `once` has 100, 180 and 260 cycles, 167 in the mean. Unrolled, two iterations do the same: 76, 112 and
+  // 180.
   CHECK(value(once, ptxas::Measure::Cycles) == 167);
   CHECK(ptxas::cyclesForWorkOf(once, once) == 167);
   CHECK(ptxas::cyclesForWorkOf(once, fourTimes) == 115);
@@ -49,7 +50,7 @@ TEST_CASE("compare: loops that are unrolled otherwise, by what they do") {
   ptxas::FunctionMeasures asLong = timed({unrolled(4, {40, 80, 120})}, {1, 1, 1});
   asLong.instructions = 104;
   CHECK(by(once, asLong).text() == "100 -> 104");
-  // Half of the reads are gone, which is not half a round.
+  // Half of the reads are gone, which is not half an iteration.
   ptxas::FunctionMeasures read = once;
   read.time->inner[0].work.read = 8;
   CHECK(by(read, once).sign == 0);
@@ -60,7 +61,7 @@ TEST_CASE("compare: loops that are unrolled otherwise, by what they do") {
       timed({{8, {20, 40, 60}, {.written = 3, .read = 3, .instructions = 31}}}, {200, 400, 600});
   CHECK(by(rows, rowsOnce).sign < 0);
   CHECK(by(rowsOnce, rows).sign > 0);
-  // No whole number of rounds; fewer instructions for more work: not unrolled.
+  // No whole number of iterations; fewer instructions for more work: not unrolled.
   ptxas::FunctionMeasures odd = fourTimes;
   odd.time->inner[0].work.written = odd.time->inner[0].work.read = 10;
   CHECK(by(once, odd).text() == "L1 10.00 -> 24.00 in innermost loop 1");
@@ -84,18 +85,18 @@ TEST_CASE("compare: loops that are unrolled otherwise, by what they do") {
     b.warps = 16;
     CHECK(by(a, b).by == ptxas::Measure::Warps);
   }
-  // Variables that leave local memory are written and read no longer: rounds are taken as they are.
+  // Variables that leave local memory are written and read no longer: iterations are taken as they are.
   ptxas::FunctionMeasures frame = fourTimes;
   frame.stack = 64;
   CHECK(by(frame, once).sign < 0);
-  // A loop for four rounds and one for the rest became one.
+  // A loop for four iterations and one for the rest became one.
   const ptxas::FunctionMeasures two =
       timed({unrolled(4, {24, 48, 80}), unrolled(1, {10, 20, 30})}, {300, 560, 900});
   const ptxas::Comparison merged = by(two, once);
   CHECK(merged.sign > 0);
   CHECK(merged.text() == "L1 272 -> 400 in innermost loops together, for the same work");
   CHECK(ptxas::cyclesForWorkOf(two, once) > value(two, ptxas::Measure::Cycles));
-  // One loop became two: what they read and write tells that. The second one goes round one and a half times.
+  // One loop became two: what they read and write tells that. The second one iterates one and a half times.
   CHECK(by(once, two).sign < 0);
   CHECK(by(once, two).text() == "L1 10.00 -> 6.18 in innermost loop 1, for the same work");
   const ptxas::FunctionMeasures slower = timed({unrolled(4, {41, 80, 120}), unrolled(1, {10, 20, 30})}, {1, 1, 1});
@@ -107,7 +108,7 @@ TEST_CASE("compare: loops that are unrolled otherwise, by what they do") {
       timed({unrolled(2, {9, 9, 9}), unrolled(4, {24, 48, 80}), unrolled(1, {10, 20, 30})}, {1, 1, 1});
   CHECK(by(both, three).text() == "L1 10.00 -> 6.18 in innermost loop 2, for the same work");
   // Where it is not known which was made of which, nothing is better: what is read and what is written disagree, or the rest of
-  // the rounds is in no loop.
+  // the iterations is in no loop.
   ptxas::FunctionMeasures unclear = two;
   unclear.time->inner[0].work.read = 20;
   CHECK(by(once, unclear).sign == 0);
@@ -155,7 +156,7 @@ TEST_CASE("compare: loops that are unrolled otherwise, by what they do") {
   };
   const ptxas::FunctionMeasures inLoop = sum(16, 64, 0), unrolledSum = sum(0, 0, 64);
   CHECK(ptxas::workMatchOf(inLoop, unrolledSum)->kind == timing::WorkMatch::Kind::Dissolved);
-  CHECK(ptxas::workMatchOf(inLoop, unrolledSum)->dissolved.rounds == 4);
+  CHECK(ptxas::workMatchOf(inLoop, unrolledSum)->dissolved.iterations == 4);
   CHECK(by(inLoop, unrolledSum).text() == "L1 210 -> 100, for the same work");
   // With fewer of them left than in one iteration, in a loop of as many copies, and of another number.
   CHECK(by(inLoop, sum(16, 4, 0)).sign == 0);

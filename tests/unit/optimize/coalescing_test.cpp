@@ -297,7 +297,7 @@ TEST_CASE("CopyValues: as many values have one root as can") {
   CHECK(roots < values);
 }
 
-TEST_CASE("CopyValues: a value carried round an inner loop is that of the outer one") {
+TEST_CASE("CopyValues: a value carried around an inner loop is that of the outer one") {
   const Parsed p(
       kernel("mov.u32 %r1, %tid.x;\n$O:\nmov.u32 %r2, %r1;\n$I:\nmov.u32 %r3, %r2;\nst.global.u32 [%rd1], %r3;\n"
              "mov.u32 %r2, %r3;\nsetp.lt.u32 %p1, %r1, %r3;\n@%p1 bra $I;\nadd.s32 %r1, %r1, 1;\nbra $O;\n"));

@@ -172,7 +172,7 @@ TEST_CASE("launch values: where ways meet") {
                std::string(kStore)) == "%r1");
   CHECK(stored("@%p1 bra A;\nmov.u32 %r9, 5;\nbra B;\nA:\nmov.u32 %r9, 6;\nB:\n" + std::string(kStore)) ==
         "differs");
-  // Round a loop unchanged, and counted.
+  // Around a loop unchanged, and counted.
   CHECK(stored("mov.u32 %r9, %ctaid.x;\nL:\nshfl.sync.idx.b32 %r9, %r9, 0, 31, -1;\n@%p1 bra L;\n" +
                std::string(kStore)) == "%r9");
   CHECK(stored("mov.u32 %r9, 0;\nL:\nadd.u32 %r9, %r9, 1;\n@%p1 bra L;\n" + std::string(kStore)) == "differs");

@@ -449,7 +449,7 @@ TEST_CASE("live intervals: bringing them up to date after random edits is comput
     auto before = std::make_unique<State>(p, f);
     SlotIndexes slots(f, before->cfg);
     before->intervals.emplace(f, before->cfg, slots, &before->dominators);
-    for (int round = 0; round < 12; ++round) {
+    for (int iteration = 0; iteration < 12; ++iteration) {
       std::vector<InstrId> plain;  // what ends no block and begins none
       for (uint32_t b = 0; b < before->cfg.size(); ++b)
         for (const InstrId id : slots.instructions(BlockId(b)))

@@ -226,7 +226,7 @@ TEST_CASE("liveness: the solver goes by size and shape") {
     }
     return std::pair(solver, how);
   };
-  // The label is a block of its own, which goes round.
+  // The label is a block of its own, which iterates.
   CHECK(solved(15, true) == std::pair(Solver::Walking, std::string("by walking, 2 sweeps")));
   CHECK(solved(16, true) == std::pair(Solver::Sets, std::string("by sets, 2 sweeps")));
   CHECK(solved(16, true, {.walkOnly = true}).first == Solver::Walking);

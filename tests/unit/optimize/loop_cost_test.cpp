@@ -21,7 +21,7 @@ struct Cost {
         occurrences(k.f),
         sums(k.f, k.context, occurrences),
         nodeOf(k.analyses.valueRanges().numbers().size(), UINT32_MAX) {}
-  // Machine instructions a round, without the addresses of these instructions.
+  // Machine instructions an iteration, without the addresses of these instructions.
   double without(std::initializer_list<std::size_t> instructions = {}) {
     LoopCost cost(k.f, k.context, LoopId(0u), sums, nodeOf);
     std::vector<uint32_t> replaced;

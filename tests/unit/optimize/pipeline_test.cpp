@@ -74,7 +74,7 @@ TEST_CASE("pipeline: a run that is named with its number is as in the pipeline")
   std::vector<StepKind> kinds;
   for (const Step& s : makePipeline({.passes = &chosen}, {}, error)) kinds.push_back(s.kind);
   CHECK(error.empty());
-  CHECK(kinds == std::vector{StepKind::Cleanup, StepKind::Optimize, StepKind::ManyRounds, StepKind::Optimize,
+  CHECK(kinds == std::vector{StepKind::Cleanup, StepKind::Optimize, StepKind::ManyIterations, StepKind::Optimize,
                              StepKind::Optimize, StepKind::Optimize});
 }
 

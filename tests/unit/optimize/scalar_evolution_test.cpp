@@ -1,4 +1,4 @@
-// Scalar evolution of PTX: what registers hold, how often loops go round. Runs compare the same: tests/semantics/scev.
+// Scalar evolution of PTX: what registers hold, how often loops iterate. Runs compare the same: tests/semantics/scev.
 #include "analysis/values/scalar_evolution.h"
 
 #include "dump/view.h"
@@ -157,7 +157,7 @@ TEST_CASE("scev: recurrences and what is none") {
   const std::string tail = "setp.lt.s32 %p1, %r1, %r9;\n@%p1 bra L;\nst.global.u32 [0], %r2;\nret;\n";
   const std::string start = "ld.param.u32 %r9, [n];\nmov.u32 %r1, 0;\nmov.u32 %r2, 0;\nL:\nadd.s32 %r1, %r1, 1;\n";
   CHECK(Evolution(start + "add.s32 %r2, %r2, %r9;\n" + tail).last("%r2") == "{%r9,+,%r9}<B1>");
-  // Written twice in a round, through another register.
+  // Written twice in an iteration, through another register.
   CHECK(Evolution(start + "add.s32 %r2, %r2, 3;\nmov.u32 %r3, %r2;\nadd.s32 %r2, %r3, 4;\n" + tail).last("%r2") ==
         "{7,+,7}<B1>");
   // A guard may leave the old value.
@@ -165,7 +165,7 @@ TEST_CASE("scev: recurrences and what is none") {
   CHECK(Evolution(start + "mul.lo.s32 %r2, %r2, 3;\n" + tail).last("%r2") == "3*%r2:1");
   CHECK(Evolution(start + "add.s32 %r2, %r2, %r1;\n" + tail).last("%r2").find("+,") !=
         std::string::npos);  // of %r1
-  // Behind the loop it is the last round's.
+  // Behind the loop it is the last iteration's.
   CHECK(Evolution(start + "add.s32 %r2, %r2, 3;\n" + tail).read("%r2") == "%r2:2");
   // Both ways leave the same.
   CHECK(Evolution(start +
@@ -218,7 +218,7 @@ TEST_CASE("scev: trip counts up and down") {
   CHECK(counted(zero, one, "setp.gt.s32 %p1, %r1, -9;\n").trips() == "runs-away-from-limit");
   CHECK(counted(zero, one, "setp.eq.s32 %p1, %r1, 1;\n").trips() == "equality <= 1");
   CHECK(counted(zero, "add.s32 %r1, %r1, %r9;\n", "setp.lt.s32 %p1, %r1, 9;\n").trips() == "step-varies");
-  // The other way round, and where the branch leaves.
+  // The other way around, and where the branch leaves.
   CHECK(counted(zero, one, "setp.gt.s32 %p1, 10, %r1;\n").trips() == "9 <= 9");
   CHECK(counted(zero, one, "setp.ge.s32 %p2, %r1, 10;\n@%p2 bra END;\nmov.pred %p1, 1;\n").trips() != "9 <= 9");
 }
@@ -247,7 +247,7 @@ TEST_CASE("scev: several exits give a bound, irreducible and endless loops none"
   CHECK(Evolution("L:\nbra L;\n").trips() == "endless");
   CHECK(Evolution("@%p1 bra B;\nA:\n@%p3 bra C;\nB:\n@%p2 bra A;\nC:\nret;\n").trips() == "irreducible");
   CHECK(Evolution("L:\n@%p1 bra L;\nret;\n").trips() == "no-affine-test");
-  // Not each round runs the test.
+  // Not each iteration runs the test.
   CHECK(
       Evolution(
           "mov.u32 %r1, 0;\nL:\nadd.s32 %r1, %r1, 1;\n@%p2 bra L;\nsetp.lt.s32 %p1, %r1, 10;\n@%p1 bra L;\nret;\n")

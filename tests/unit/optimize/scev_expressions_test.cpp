@@ -35,10 +35,10 @@ struct Table {
   ExprId c(uint64_t bits, unsigned width = 32) { return e.constant(bits, width); }
 };
 
-// What the leaves and the rounds are.
+// What the leaves and the iterations are.
 struct State {
-  std::vector<uint64_t> values;  // by RegId
-  std::vector<uint64_t> rounds;  // by LoopId
+  std::vector<uint64_t> values;      // by RegId
+  std::vector<uint64_t> iterations;  // by LoopId
 };
 
 uint64_t evaluate(const ScevExpressions& x, ExprId e, const State& s) {
@@ -69,7 +69,7 @@ uint64_t evaluate(const ScevExpressions& x, ExprId e, const State& s) {
     case ExprKind::SignedMax: return pick(whole(n.left()) > whole(n.right()));
     case ExprKind::UnsignedDivide: return at(n.right()) == 0 ? 0 : at(n.left()) / at(n.right());
     case ExprKind::UnsignedRemainder: return at(n.right()) == 0 ? 0 : at(n.left()) % at(n.right());
-    case ExprKind::Recurrence: return maskTo(at(n.start()) + at(n.step()) * s.rounds[n.loop.value], n.width);
+    case ExprKind::Recurrence: return maskTo(at(n.start()) + at(n.step()) * s.iterations[n.loop.value], n.width);
   }
   return 0;
 }
@@ -86,7 +86,7 @@ class RandomExpressions {
     for (int k = 0; k < 6; ++k) {
       State s;
       for (int v = 0; v < kLeaves; ++v) s.values.push_back(number());
-      for (int l = 0; l < 3; ++l) s.rounds.push_back(pick(4) == 0 ? random_() : pick(9));
+      for (int l = 0; l < 3; ++l) s.iterations.push_back(pick(4) == 0 ? random_() : pick(9));
       states.push_back(s);
     }
     for (int k = 0; k < 60; ++k) pool.push_back(make());
@@ -176,7 +176,7 @@ class RandomExpressions {
         const LoopId l = pick(2) == 0 ? t_.outer : t_.inner;
         if (!e.isInvariant(a.e, l) || !e.isInvariant(b.e, l)) return leaf(w);
         return with(e.recurrence(l, a.e, b.e),
-                    [&](std::size_t k) { return a.bits[k] + b.bits[k] * states[k].rounds[l.value]; });
+                    [&](std::size_t k) { return a.bits[k] + b.bits[k] * states[k].iterations[l.value]; });
       }
     }
   }
@@ -210,12 +210,12 @@ TEST_CASE("scev expressions: random ones are what the operations give on numbers
         CHECK(maskTo(evaluate(t.e, rest, s) + part, width) == value);
         ++checked;
       }
-      // Other rounds of a loop, and other values in it: nothing changes where that is said.
+      // Other iterations of a loop, and other values in it: nothing changes where that is said.
       for (const LoopId l : {t.outer, t.inner, t.other}) {
         if (!t.e.isInvariant(b.e, l)) continue;
         State s = r.states[0];
-        s.rounds[l.value] += 3;
-        if (l == t.outer) s.rounds[t.inner.value] += 5;
+        s.iterations[l.value] += 3;
+        if (l == t.outer) s.iterations[t.inner.value] += 5;
         CHECK(evaluate(t.e, b.e, s) == b.bits[0]);
       }
     }

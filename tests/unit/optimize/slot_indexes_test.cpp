@@ -99,7 +99,7 @@ TEST_CASE("slot indexes: numbers stay when others are put in and taken out") {
     std::mt19937_64 random(seed);
     // Some sessions stay near one place, and some move instructions.
     const bool near = seed % 2 == 0, moves = seed % 4 < 2;
-    for (int round = 0; round < 20; ++round) {
+    for (int iteration = 0; iteration < 20; ++iteration) {
       const Cfg cfg(*p, f);
       std::vector<InstrId> plain;  // what neither begins a block nor ends it
       for (const InstrId id : instructionsOf(f))

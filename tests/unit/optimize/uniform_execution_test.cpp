@@ -1,5 +1,5 @@
 // Registers that count as uniform, against what the interpreter sees written: in each block one value, by all
-// threads and in all rounds, in runs of the sample kernels on made-up inputs.
+// threads and in all iterations, in runs of the sample kernels on made-up inputs.
 #include <array>
 #include <bit>
 #include <filesystem>

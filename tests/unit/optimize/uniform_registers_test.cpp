@@ -72,11 +72,11 @@ TEST_CASE("uniform: one definition, which every thread comes by") {
   CHECK(uniform("mov.u32 %r2, %tid.x;\nsetp.eq.u32 %p1, %r2, 0;\nselp.b32 %r1, 5, 6, %p1;\n") == Names{});
   CHECK(uniform("mov.u32 %r2, %ctaid.x;\nsetp.eq.u32 %p1, %r2, 0;\nselp.b32 %r1, 5, 6, %p1;\n") ==
         Names{"%r1", "%r2"});
-  // A counter: threads may leave a loop in different rounds. Also one that goes round through two registers.
+  // A counter: threads may leave a loop in different iterations. Also one that iterates through two registers.
   CHECK(uniform("L:\nadd.s32 %r1, %r1, 1;\n@%p1 bra L;\n") == Names{});
   CHECK(uniform("mov.u32 %r1, 0;\nL:\nadd.s32 %r2, %r1, 1;\nmov.u32 %r1, %r2;\n@%p1 bra L;\n") == Names{});
   CHECK(uniform("L:\nadd.s32 %r2, %r1, 1;\nadd.s32 %r1, %r2, 1;\nadd.s32 %r3, %r2, 1;\n@%p1 bra L;\n") == Names{});
-  // In a loop is as good as elsewhere when nothing changes from round to round.
+  // In a loop is as good as elsewhere when nothing changes from iteration to iteration.
   CHECK(uniform("mov.u32 %r1, %ctaid.x;\nL:\nadd.s32 %r2, %r1, 1;\n@%p1 bra L;\n") == Names{"%r1", "%r2"});
 }
 
@@ -84,7 +84,7 @@ TEST_CASE("uniform: what a source is must be known on every way") {
   // Further down in the text, but before it on every way.
   CHECK(uniform("bra A;\nB:\nadd.s32 %r2, %r1, 1;\nret;\nA:\nmov.u32 %r1, %ctaid.x;\nbra B;\n") ==
         Names{"%r1", "%r2"});
-  // Not in the first round, where it is what nobody wrote.
+  // Not in the first iteration, where it is what nobody wrote.
   CHECK(uniform("L:\nadd.s32 %r2, %r1, 1;\nmov.u32 %r1, 5;\n@%p1 bra L;\n") == Names{"%r1"});
   CHECK(uniform("L:\nadd.s32 %r2, %r1, 1;\n@%p2 bra M;\nM:\nmov.u32 %r1, 5;\n@%p1 bra L;\n") == Names{"%r1"});
   // Passed by, above it in the text.

@@ -193,7 +193,7 @@ TEST_CASE("uninitialised: the same guard on definition and use") {
 TEST_CASE("uninitialised: branches as conditions") {
   const std::string p = "setp.eq.u32 %p1, %laneid, 0;\nmov.u64 %rd1, 0;\n";
   const std::set<std::string> r1{"%r1"};
-  // Written under a guard, read behind a branch, and the other way round.
+  // Written under a guard, read behind a branch, and the other way around.
   CHECK(foundIn(p + "@%p1 mov.u32 %r1, 5;\n@!%p1 bra L;\nst.global.u32 [%rd1], %r1;\nL:\nret;\n") == kNone);
   CHECK(foundIn(p + "@!%p1 bra L;\nmov.u32 %r1, 5;\nL:\n@%p1 st.global.u32 [%rd1], %r1;\n") == kNone);
   CHECK(foundIn(p + "@!%p1 bra L;\nmov.u32 %r1, 5;\nL:\n@!%p1 bra M;\nst.global.u32 [%rd1], %r1;\nM:\nret;\n") ==

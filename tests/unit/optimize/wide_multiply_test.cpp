@@ -102,7 +102,7 @@ TEST_CASE("wide-multiply: what reads a product decides") {
         "addend-extended ");
   CHECK(declines("\tld.global.u64 %rd8, [%rd1];\n\tand.b64 %rd8, %rd8, 8;\n\tsetp.ne.s64 %p1, %rd8, 0;\n" +
                  stored("selp.b64 %rd9, 1, 2, %p1;")) == "test-of-bits ");
-  // In each round of a loop.
+  // In each iteration of a loop.
   const auto stepped = [](std::string_view step) {
     return apply("\tld.global.u64 %rd8, [%rd1];\n" + std::string(step) + "L:\n\tadd.s64 %rd8, %rd8, %rd9;\n" +
                  "\tsetp.lt.u64 %p1, %rd8, %rd1;\n\t@%p1 bra L;\n\tst.global.u64 [%rd1], %rd8;\n");

@@ -7,7 +7,7 @@ function placeTime(kernel) {
 }
 
 function lineTimeText(t) {
-  return `${plural(t.instructions, 'machine instruction')}, ${plural(t.issue, 'cycle')} to issue in all rounds`
+  return `${plural(t.instructions, 'machine instruction')}, ${plural(t.issue, 'cycle')} to issue in all iterations`
     + (t.wait ? `; waits ${plural(t.wait, 'cycle')} (L2)${t.waitsFor ? ` for line ${t.waitsFor}` : ''}` : '');
 }
 
@@ -26,13 +26,13 @@ function showTime() {
   $('timed').hidden = !t;
   if (!t) return;
   const cycles = (scenarios, digits) => scenarios.map(([n, limit]) => [n.toFixed(digits), limit]);
-  const rows = t.regions.map(([name, depth, first, , rounds, instructions, scenarios, from], n) => ({
+  const rows = t.regions.map(([name, depth, first, , iterations, instructions, scenarios, from], n) => ({
     go: k.lineInstruction[first - k.first] ?? -1, isHot: n === t.hottest,
-    cells: ['\u2003'.repeat(depth) + name, [rounds, from], instructions.toFixed(1), ...cycles(scenarios, 1)]}));
+    cells: ['\u2003'.repeat(depth) + name, [iterations, from], instructions.toFixed(1), ...cycles(scenarios, 1)]}));
   rows.push({go: -1, cells: ['the whole, all iterations', '', '', ...cycles(t.whole, 0)]});
   table($('time'), [['cycles of a warp, an iteration'], ['iterations', 'num'], ['instructions', 'num'], ...['L1', 'L2', 'DRAM'].map(s => [s, 'num'])], rows);
   $('time-about').textContent = (t.threads ? `With ${t.warps} resident warps of ${t.threads} threads a block; ` : '')
-    + `a loop whose trip count is not known is taken to go round ${t.rounds} times. It ranks two versions of a kernel, it does not predict a time. `
+    + `a loop whose trip count is not known is taken to run ${t.iterations} iterations. It ranks two versions of a kernel, it does not predict a time. `
     + 'Beside a line of PTX stand the machine instructions that were made of it and its longest wait (L2) in cycles, with the line that it is for.'
-    + (t.hottest >= 0 ? ' The loop that takes the most cycles (L2) in all its rounds is marked in the table and at its lines.' : '');
+    + (t.hottest >= 0 ? ' The loop that takes the most cycles (L2) in all its iterations is marked in the table and at its lines.' : '');
 }

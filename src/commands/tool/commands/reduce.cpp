@@ -143,7 +143,7 @@ class Progress {
 
  private:
   static std::string text(const reduce::ReduceProgress& p) {
-    return fmt::format("round {}: {}: {} bytes, {} instructions, {} tests", p.round, p.reduction, p.bytes,
+    return fmt::format("iteration {}: {}: {} bytes, {} instructions, {} tests", p.iteration, p.reduction, p.bytes,
                        p.instructions, p.tests);
   }
 
@@ -269,9 +269,9 @@ int run(const ReduceLine& line) {
   if (error.empty() && line.output == "-") write(result.text);
   if (!error.empty()) return fail(Status::Usage, error);
   using End = reduce::ReduceResult::End;
-  printAsked(fmt::format("ptxopt: {} -> {} bytes, {} -> {} instructions; {} tests, {} rounds, {:.1f} s{}\n", bytes,
-                         result.text.size(), instructions, reduce::countInstructions(result.text),
-                         checks + result.tests, result.rounds,
+  printAsked(fmt::format("ptxopt: {} -> {} bytes, {} -> {} instructions; {} tests, {} iterations, {:.1f} s{}\n",
+                         bytes, result.text.size(), instructions, reduce::countInstructions(result.text),
+                         checks + result.tests, result.iterations,
                          std::chrono::duration<double>(Clock::now() - start).count(),
                          result.end == End::FixedPoint ? ""
                          : result.end == End::MaxTests ? "; stopped by --max-tests"

@@ -64,7 +64,7 @@ ordered_json json(std::size_t number, const record::RecordedLaunch& l, const gpu
       j["ratio"] = json(r.times->ratio);
       j["ratio"]["verdict"] = r.times->verdict;
     }
-    j["rounds"] = r.times->rounds;
+    j["iterations"] = r.times->iterations;
   }
   return j;
 }

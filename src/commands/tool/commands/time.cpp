@@ -27,7 +27,7 @@ namespace {
 struct TimeLine {
   std::string input, architecture, kernel, profile, format = "text", output = "-";
   LineAssembly assembly;
-  std::optional<double> rounds;
+  std::optional<double> iterations;
   uint32_t threads = 0;
   bool path = false, code = false;
 };
@@ -55,8 +55,8 @@ bool readTimeLine(int argc, char** argv, TimeLine& line, int& exitCode) {
                  "of a block, where the kernel does not say [256]: how many warps an SM holds follows from it")
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
-  CLI::Option* const rounds =
-      app.add_option("--rounds", line.rounds,
+  CLI::Option* const iterations =
+      app.add_option("--iterations", line.iterations,
                      "of each loop, whenever control enters it [constant trip counts, else 8]")
           ->type_name("N")
           ->check(positiveNumber())
@@ -66,7 +66,7 @@ bool readTimeLine(int argc, char** argv, TimeLine& line, int& exitCode) {
          "iterations of loops: what ptxopt run --profile counted in the same PTX, or a profile of launches, "
          "which emulate --profile-facts writes")
       ->type_name("FILE.json")
-      ->excludes(rounds);
+      ->excludes(iterations);
   app.add_flag("--path", line.path, "also the critical path of each loop, in text");
   app.add_flag("--code", line.code, "also each instruction, with its stall, its wait and what that is for");
   app.add_option("--format", line.format, "text or json [text]")
@@ -156,7 +156,7 @@ bool addFunctions(const TimeLine& line, std::string_view cubin, const timing::Pt
   ptxas::TimedCubinOptions options;
   options.function = line.kernel;
   options.threads = line.threads;
-  options.rounds = line.rounds;
+  options.iterations = line.iterations;
   options.loops = &loops;
   if (profile.ofBlocks) options.profile = &*profile.ofBlocks;
   auto timed = ptxas::timeCubin(cubin, options, error);
@@ -178,7 +178,7 @@ int timeCommand(int argc, char** argv) {
   if (!readFile(line.input, text, error)) return fail(Status::Usage, error);
   TimeReport report;
   report.file = line.input == "-" ? "<stdin>" : line.input;
-  report.rounds = line.rounds.value_or(timing::kAssumedRounds);
+  report.iterations = line.iterations.value_or(timing::kAssumedIterations);
   report.profile = line.profile;
   TimeProfile profile;
   if (!profile.read(line.profile, error)) return fail(Status::Usage, error);

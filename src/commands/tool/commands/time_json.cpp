@@ -45,7 +45,7 @@ Json bodyJson(const ptxas::TimedBody& body) {
   Json json{{"first-line", body.of.firstLine},
             {"last-line", body.of.lastLine},
             {"share", body.of.share},
-            {"share-from", nameOf(body.of.isSeen ? RoundsFrom::Profiled : RoundsFrom::Assumed)}};
+            {"share-from", nameOf(body.of.isSeen ? IterationsFrom::Profiled : IterationsFrom::Assumed)}};
   addCycles(json, body.time);
   return json;
 }
@@ -66,7 +66,7 @@ Json codeJson(const TimeReport& report, const ptxas::TimedFunction& f, const Reg
       waits[kScenarioKeys[s]] =
           Json{{"cycles", rounded(issue.wait)},
                {"for", traces[s].issues[issue.waitedFor].instruction * sass::kInstructionBytes},
-               {"round-before", issue.isFromRoundBefore}};
+               {"iteration-before", issue.isFromIterationBefore}};
     }
     Json units = Json::object();
     for (const Use& u : machine.uses(f.code.operations[i].kind)) units[std::string(nameOf(u.unit))] = u.cycles;
@@ -93,8 +93,8 @@ Json regionJson(const TimeReport& report, const ptxas::TimedFunction& f, const R
   } else {
     json["loop"] = nullptr;
   }
-  json["rounds"] = rounded(r.region.rounds);
-  json["rounds-from"] = isLoop ? Json(nameOf(r.region.from)) : Json(nullptr);
+  json["iterations"] = rounded(r.region.iterations);
+  json["iterations-from"] = isLoop ? Json(nameOf(r.region.from)) : Json(nullptr);
   json["instructions"] = rounded(r.work.instructions);
   json["bytes"] = rounded(r.bytes);
   json["units"] = unitsJson(r);
@@ -117,7 +117,7 @@ std::string timeJson(const TimeReport& report, bool code) {
             {"architecture", report.architecture},
             {"figures-of", fmt::format("sm_{}", report.figuresOf)},
             {"ptxas", report.ptxas.empty() ? Json(nullptr) : Json(report.ptxas)},
-            {"rounds-assumed", report.rounds},
+            {"iterations-assumed", report.iterations},
             {"profile", report.profile.empty() ? Json(nullptr) : Json(report.profile)},
             {"functions", Json::array()}};
   for (const ptxas::TimedFunction& f : report.functions) {

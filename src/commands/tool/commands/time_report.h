@@ -18,8 +18,8 @@ struct SourceLine {
 struct TimeReport {
   std::string file, architecture, ptxas;   // ptxas: its version; empty where not known
   uint32_t figuresOf = 0;                  // the architecture whose figures the model has
-  double rounds = 0;                       // assumed of each loop
-  std::string profile;                     // the file that says rounds instead; empty: none
+  double iterations = 0;                   // assumed of each loop
+  std::string profile;                     // the file that says iterations instead; empty: none
   std::vector<std::string_view> ptx;       // its lines; none for a cubin
   std::map<uint32_t, SourceLine> sources;  // of lines of the PTX
   std::vector<ptxas::TimedFunction> functions;

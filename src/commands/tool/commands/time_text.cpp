@@ -55,8 +55,8 @@ class FunctionText {
   }
 
   void regions() {
-    Table table({{"cycles of a warp, a round", Table::Align::Left},
-                 {"rounds", Table::Align::Right},
+    Table table({{"cycles of a warp, an iteration", Table::Align::Left},
+                 {"iterations", Table::Align::Right},
                  {"", Table::Align::Left},
                  {"instr.", Table::Align::Right},
                  {"L1", Table::Align::Right},
@@ -67,7 +67,7 @@ class FunctionText {
                  {"", Table::Align::Left}});
     for (const RegionTime& r : f_.time.regions) {
       std::vector<Table::Cell> row{std::string(2 * depthOf(r), ' ') + nameOf(f_, r),
-                                   fmt::format("{:.6g}", r.region.rounds)};
+                                   fmt::format("{:.6g}", r.region.iterations)};
       const bool isLoop = r.region.loop != Region::kNone;
       row.emplace_back(isLoop ? std::string(nameOf(r.region.from)) : std::string(), Style::Faint);
       row.emplace_back(cyclesText(r.work.instructions));
@@ -84,7 +84,7 @@ class FunctionText {
              fmt::format("body {}lines {}-{}", isForOthers ? "for all others, " : "", body.of.firstLine,
                          body.of.lastLine),
              body.time.whole.scenarios, fmt::format("{:.3g}%", 100 * body.of.share),
-             nameOf(body.of.isSeen ? RoundsFrom::Profiled : RoundsFrom::Assumed));
+             nameOf(body.of.isSeen ? IterationsFrom::Profiled : IterationsFrom::Assumed));
     }
     addSum(table, f_.bodies.empty() ? "the whole, all iterations" : "all launches", f_.time.whole.scenarios);
     addSum(table, f_.time.warpsAlone == kParts ? "with one warp per scheduler" : "with one block",
@@ -105,7 +105,7 @@ class FunctionText {
   }
 
   void loopDetails(const RegionTime& r) {
-    out_ += fmt::format("\n  {}\n    units, cycles a round:", nameOf(f_, r));
+    out_ += fmt::format("\n  {}\n    units, cycles an iteration:", nameOf(f_, r));
     std::vector<std::pair<double, std::size_t>> units;
     for (std::size_t u = 0; u < kUnits; ++u)
       if (r.units[u] >= kShown) units.emplace_back(r.units[u], u);
@@ -115,7 +115,7 @@ class FunctionText {
     for (std::size_t i = 0; i < units.size(); ++i)
       out_ += fmt::format("{} {} {:.1f}", i == 0 ? "" : ",", nameOf(static_cast<Unit>(units[i].second)),
                           units[i].first);
-    out_ += fmt::format("\n    a warp alone, cycles a round: L1 {:.0f}, L2 {:.0f}, DRAM {:.0f}\n",
+    out_ += fmt::format("\n    a warp alone, cycles an iteration: L1 {:.0f}, L2 {:.0f}, DRAM {:.0f}\n",
                         r.scenarios[0].latency, r.scenarios[1].latency, r.scenarios[2].latency);
     waits(r);
     if (options_.path) path(r);
@@ -141,7 +141,7 @@ class FunctionText {
     for (const Issue* i : longest) {
       const Issue& cause = trace.issues[i->waitedFor];
       out_ += fmt::format("    waits {:.0f} cycles (L2) at {}\n      for {}{}\n", i->wait, describe(i->instruction),
-                          describe(cause.instruction), i->isFromRoundBefore ? " of the round before" : "");
+                          describe(cause.instruction), i->isFromIterationBefore ? " of the iteration before" : "");
     }
   }
 
@@ -171,10 +171,10 @@ class FunctionText {
         std::string cause;
         if (i.wait >= kShown && i.waitedFor != Issue::kNone)
           cause = fmt::format("{:#06x}{}", trace.issues[i.waitedFor].instruction * sass::kInstructionBytes,
-                              i.isFromRoundBefore ? " before" : "");
+                              i.isFromIterationBefore ? " before" : "");
         rows[i.instruction] = {fmt::format("{:#06x}", i.instruction * sass::kInstructionBytes),
                                std::string(sass::mnemonicOf(at(i.instruction).opcode)),
-                               fmt::format("{:.6g}", i.frequency * r.region.rounds),
+                               fmt::format("{:.6g}", i.frequency * r.region.iterations),
                                fmt::format("{}", at(i.instruction).control.stall),
                                i.wait >= kShown ? fmt::format("{:.0f}", i.wait) : "",
                                cause,

@@ -11,7 +11,7 @@ namespace ptxopt {
 namespace {
 
 constexpr std::size_t kMostInstructions = 1000000;
-constexpr unsigned kMostRounds = 50;
+constexpr unsigned kMostIterations = 50;
 
 class FactFinder {
  public:
@@ -156,7 +156,7 @@ class FactFinder {
       bodies.push_back(std::make_unique<Body>(module_, f));
       if (!bodies.back()->cfg.complete()) return giveUpWhere([](AddressState) { return true; });
     }
-    for (unsigned n = 0; n < kMostRounds; ++n) {
+    for (unsigned n = 0; n < kMostIterations; ++n) {
       bool changed = false;
       for (const auto& body : bodies) changed |= look(*body);
       if (!changed) return;

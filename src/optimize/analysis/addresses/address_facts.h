@@ -9,9 +9,9 @@
 //             the function's own stores into it put there, unless it is .weak.
 // Algorithm:  all start as None; functions that call or are called with such values are looked at
 //             (address_spaces.h) until nothing rises. Only modules with such functions pay for that.
-// Declines:   beyond kMostInstructions in such functions, or kMostRounds, all parameters and results of
+// Declines:   beyond kMostInstructions in such functions, or kMostIterations, all parameters and results of
 //             functions are Unknown.
-// Cost:       linear in the operands of the module; plus AddressSpaces of those functions for each round,
+// Cost:       linear in the operands of the module; plus AddressSpaces of those functions for each iteration,
 //             mostly two.
 #pragma once
 

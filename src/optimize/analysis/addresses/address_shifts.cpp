@@ -54,7 +54,7 @@ std::vector<std::size_t> AddressSpaces::sourcesOf(InstrId id, const Operand& o) 
 }
 
 // Whether instruction `id` may add up two operands that are made of one value. Where it stands in a loop and one of them is
-// made of its own result, the other has to be, too: else that grows by the same each round.
+// made of its own result, the other has to be, too: else that grows by the same each iteration.
 bool AddressSpaces::mayDouble(InstrId id, const Operand& a, const Operand& b) const {
   const auto holds = [&](const Operand& o) { return o.isRegister() && holdsAddresses(o.reg()); };
   if (!holds(a) || !holds(b)) return false;

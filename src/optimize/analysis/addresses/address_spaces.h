@@ -16,7 +16,7 @@
 // Registers:  of 64 bits, integers or bits, one by one. What comes through an .f64, a .b128, or a vector register is
 //             unknown, as is `r + 4`; a narrower register holds a number. Other halves of an address that are put
 //             together by a pack are unknown. So is what shifts, constant factors and doublings (x + x, x - (-x)) multiply by
-//             2^32, in any number of steps or rounds of a loop. Other factors count as sizes.
+//             2^32, in any number of steps or iterations of a loop. Other factors count as sizes.
 // Elsewhere:  addresses of parameters (cvta.param, mov of a parameter) and of other blocks of the cluster (mapa,
 //             ::cluster; with mapa in the module also what cvta.shared makes of anything but a variable's address)
 //             are unknown: generic accesses stay generic.

@@ -13,7 +13,7 @@
 // Barriers:   a barrier also orders what the other threads at it have written. If no barrier of the kernel can be
 //             reached after a write, none of them has written anything. Otherwise, and in kernels with calls,
 //             which may hide barriers, memory does not count as launched after a barrier.
-// Cost:       linear, each block twice for each of two rounds at most.
+// Cost:       linear, each block twice for each of two iterations at most.
 #pragma once
 
 #include <vector>

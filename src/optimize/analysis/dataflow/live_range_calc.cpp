@@ -179,7 +179,7 @@ void LiveRangeCalc::carryValues() {
     return in.valid() && range_[in].kind != ValueKind::Instruction && definingBlock_[in.value] == b;
   };
   // A block depends on its immediate dominator and on its predecessors. Most stand before it in the order: after
-  // the first round, there is nothing to do before the first block that changes by one that does not.
+  // the first iteration, there is nothing to do before the first block that changes by one that does not.
   bool isSettledSoFar = false;
   for (bool again = true; again; isSettledSoFar = true) {
     again = false;
@@ -205,7 +205,7 @@ void LiveRangeCalc::carryValues() {
       if (writes_.test(b.value)) continue;
       v.out = value;
       isSettledSoFar = false;
-      // The others that look at this block come later in the same round.
+      // The others that look at this block come later in the same iteration.
       again = again || goesBack_.test(b.value);
     }
   }

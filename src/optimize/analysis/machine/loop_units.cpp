@@ -111,9 +111,9 @@ LoopUnits::LoopUnits(const Module& module, const Function& f, const Cfg& cfg, co
   }
 }
 
-// What every round executes: what dominates all latches.
+// What every iteration executes: what dominates all latches.
 double LoopUnits::share(BlockId b) const {
-  if (isEveryRound(b)) return 1;
+  if (isEveryIteration(b)) return 1;
   // A branch that only skips it leads to where it leads.
   const auto before = cfg_.predecessors(b);
   if (before.size() != 1) return 0.5;
@@ -125,12 +125,12 @@ double LoopUnits::share(BlockId b) const {
 
 void LoopUnits::enter(LoopId l, bool hasInner) {
   loop_ = l;
-  everyRound_ = BlockId();
+  everyIteration_ = BlockId();
   const auto latches = loops_.latches(cfg_, l);
-  if (!latches.empty()) everyRound_ = latches.front();
+  if (!latches.empty()) everyIteration_ = latches.front();
   for (const BlockId latch : latches)
-    while (everyRound_.valid() && !dominators_.dominates(everyRound_, latch))
-      everyRound_ = dominators_.parent(everyRound_);
+    while (everyIteration_.valid() && !dominators_.dominates(everyIteration_, latch))
+      everyIteration_ = dominators_.parent(everyIteration_);
   body_.clear();
   for (const BlockId b : loops_.blocks(l)) {
     const bool isOurs = hasInner || loops_.of(b) == l;
@@ -145,7 +145,7 @@ void LoopUnits::enter(LoopId l, bool hasInner) {
 }
 
 // What does not vary in the loop: pure, and all that it reads comes from outside or does not vary. What is read before it is
-// written in a round varies.
+// written in an iteration varies.
 void LoopUnits::findInvariants() {
   for (const InstrId id : body_) {
     const OpcodeForm& form = module_.form(f_[id]);

@@ -1,5 +1,5 @@
-// How long a round of a loop takes the units of an SM, estimated from PTX: for passes that choose between forms that fill
-// different units. A pass of PTX cannot know more: ptxas decides what of it becomes.
+// How long an iteration of a loop takes the units of an SM, estimated from PTX: for passes that choose between forms
+// that fill different units. A pass of PTX cannot know more: ptxas decides what of it becomes.
 //
 // Instructions become kinds of machine instructions (machine_work.def), which take units for as long as the model of time says
 // (target/uses.def). What several become together counts once: a product and the sum that reads it (IMAD, FFMA, IMAD.WIDE), a
@@ -47,11 +47,13 @@ class LoopUnits {
   UnitCycles withoutInner(LoopId l);
   // Asks for nothing but what follows, of this loop.
   void enter(LoopId l) { enter(l, true); }
-  // Whether every round executes what stands in the block; of the loop asked for last.
-  bool isEveryRound(BlockId b) const { return everyRound_.valid() && dominators_.dominates(b, everyRound_); }
-  // How often a round executes what stands in the block; of the loop asked for last.
+  // Whether every iteration executes what stands in the block; of the loop asked for last.
+  bool isEveryIteration(BlockId b) const {
+    return everyIteration_.valid() && dominators_.dominates(b, everyIteration_);
+  }
+  // How often an iteration executes what stands in the block; of the loop asked for last.
   double share(BlockId b) const;
-  // Whether the instruction is executed once for all rounds; of the loop asked for last.
+  // Whether the instruction is executed once for all iterations; of the loop asked for last.
   bool isInvariant(InstrId id) const { return isInvariant_[id.value]; }
   // Whether it is one machine instruction with what it reads (IMAD), with what reads it, or with a sum that it reads (IADD3).
   bool isFused(InstrId id) const { return isFused_[id.value]; }
@@ -92,7 +94,7 @@ class LoopUnits {
   std::vector<bool> isInvariant_, isFused_, isAbsorbed_, absorbs_;  // by InstrId
   std::vector<InstrId> body_;  // of the loop asked for last, in reverse post-order of blocks
   LoopId loop_;                // the one asked for last
-  BlockId everyRound_;         // its last block that all rounds execute
+  BlockId everyIteration_;     // its last block that all iterations execute
 };
 
 }  // namespace ptxopt

@@ -4,7 +4,7 @@
 #include "analysis/values/scalar_evolution.h"
 
 namespace ptxopt {
-// The tests that each round of the loop runs, of an integer recurrence with what does not vary in the loop.
+// The tests that each iteration of the loop runs, of an integer recurrence with what does not vary in the loop.
 void ScalarEvolution::findTests(LoopId l) {
   if (loops_[l].irreducible) return;
   const std::vector<BlockId> latches = loops_.latches(cfg_, l);

@@ -1,13 +1,13 @@
 // The lowest bits of integers, value by value: what they are divisible by, and what is left over.
 //
-// What:       of each value the lowest bits that are the same in all launches and rounds, up to kMost of them: `value` modulo
-//             2^count. 2 and 0: it is a multiple of four.
+// What:       of each value the lowest bits that are the same in all launches and iterations, up to kMost of them:
+//             `value` modulo 2^count. 2 and 0: it is a multiple of four.
 // From:       constants; parameters and sizes by what the user says (Module::facts: values and multiples); parameters declared
 //             with `.ptr .align`; the addresses of variables; sums, differences, products, masks, left shifts, right shifts by
 //             a constant, conversions, choices, whatever wraps: of 2^32 the lowest bits are none of it. A phi, and what is
 //             written under a guard, has the bits in which what comes together agrees.
 // Algorithm:  from above: all bits are known until a source says otherwise, in sweeps over the blocks in reverse post-order
-//             until nothing changes. So a pointer that moves by 16 in each round is as aligned as it was.
+//             until nothing changes. So a pointer that moves by 16 in each iteration is as aligned as it was.
 // Invariants: only reachable code counts. What this does not understand, and what nobody wrote, has no known bits.
 // Cost:       linear in operands for each sweep; kMost times the depth of loops at most, seldom more than three.
 #pragma once

@@ -31,7 +31,7 @@ ScalarEvolution::ScalarEvolution(const Module& module, const Function& function,
       tests_(loops.size()) {
   memo_.assign(ranges.numbers().size(), ExprId());
   constantDefinitions_.assign(ranges.numbers().size(), InstrId());
-  // Outer loops first: what is known of their rounds helps to bound the starts of inner ones.
+  // Outer loops first: what is known of their iterations helps to bound the starts of inner ones.
   // Large loops in a deep nest hold the same blocks over and over: of those beyond the budget nothing is known.
   std::size_t work = 0;
   for (uint32_t l = 0; l < loops.size(); ++l) {
@@ -149,8 +149,8 @@ ExprId ScalarEvolution::phi(RegId reg, ValueId value, BlockId block) {
   return result;
 }
 
-// Whether an expression counts the rounds of a loop that the block is not in. The answer is that for all blocks of one
-// innermost loop.
+// Whether an expression counts the iterations of a loop that the block is not in. The answer is that for all blocks of
+// one innermost loop.
 bool ScalarEvolution::countsOther(ExprId e, BlockId block) const {
   const Expr& n = e_[e];
   if (!n.varies || (!n.isMixed && loops_.contains(n.innermost, block))) return false;

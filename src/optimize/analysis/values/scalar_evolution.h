@@ -1,5 +1,5 @@
 // What the registers of a function hold, as expressions of constants, of values that come from elsewhere, and of
-// the rounds of the loops around.
+// the iterations of the loops around.
 //
 // Registers of PTX are written many times, so what is looked at are values: a register with one of the value
 // numbers of its live range. The expression of a value holds where the value begins. A value that phi-begins at the
@@ -17,11 +17,11 @@
 // that nothing wraps: from the ranges of values (value_range.h) and from the exit tests of the loop. `whyNoWrap`
 // names the proof.
 //
-// A recurrence stands for the value in the round that runs. Behind the loop the value is that of the last round:
-// `read` answers with a plain Value where the reader is outside a loop that the expression counts.
+// A recurrence stands for the value in the iteration that runs. Behind the loop the value is that of the last
+// iteration: `read` answers with a plain Value where the reader is outside a loop that the expression counts.
 //
 // Trip counts are counts of backedges taken: a loop whose body runs once has 0. They come from tests that every
-// round runs: of a recurrence with what does not vary, by <, <=, >, >=, signed or unsigned, and by != where the
+// iteration runs: of a recurrence with what does not vary, by <, <=, >, >=, signed or unsigned, and by != where the
 // step is 1 or -1 or divides the distance. `most` is the least bound of all such tests; `exact` is known where
 // there is a single way out. `unknown` says why not.
 //
@@ -53,7 +53,7 @@ struct TripCount {
   std::string_view unknown;      // why there is no exact one; empty when there is
 };
 
-// A test that each round of a loop runs, read as: the loop goes on only while `tested` comparison `limit`.
+// A test that each iteration of a loop runs, read as: the loop goes on only while `tested` comparison `limit`.
 struct ExitTest {
   LoopId loop;
   BlockId block;
@@ -87,9 +87,10 @@ class ScalarEvolution {
   const TripCount& tripCount(LoopId l) const { return trips_[l.value]; }
   std::span<const ExitTest> exitTests(LoopId l) const { return tests_[l.value]; }
 
-  // What an expression may be, in any round.
+  // What an expression may be, in any iteration.
   IntegerRange range(ExprId e);
-  // Whether a recurrence never passes the end of its signed or unsigned numbers from a round to the next that runs.
+  // Whether a recurrence never passes the end of its signed or unsigned numbers from an iteration to the next that
+  // runs.
   std::optional<NoWrapProof> whyNoWrap(ExprId recurrence, bool isSigned);
   // Extensions that go inside where it is proved that they may.
   ExprId signExtend(ExprId a, unsigned width);

@@ -9,7 +9,7 @@
 //   SignExtend, ZeroExtend, Truncate
 //   UnsignedMin, UnsignedMax, SignedMin, SignedMax
 //   UnsignedDivide, UnsignedRemainder
-//   Recurrence     {start, +, step} of a loop: start on entry, step more in each further round (chains of
+//   Recurrence     {start, +, step} of a loop: start on entry, step more in each further iteration (chains of
 //                  recurrences: Bachmann, Wang, Zima, 1994)
 // Canonical form: a sum has no sum among its terms and is sorted by id; a recurrence takes up what is added to it
 // and does not vary in its loop, so {a,+,b} + c is {a+c,+,b}, and the innermost loop's recurrence is outermost:

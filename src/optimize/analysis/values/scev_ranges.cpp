@@ -62,9 +62,9 @@ IntegerRange ScalarEvolution::startRange(ExprId recurrence) {
   return rangeAt(e_[recurrence].start(), loops_[e_[recurrence].loop].header);
 }
 
-// By the most rounds that run: start + step * [0, most], where that stays within the numbers.
-static std::optional<IntegerRange> byRounds(unsigned width, bool isSigned, const IntegerRange& start, Wide step,
-                                            uint64_t most) {
+// By the most iterations that run: start + step * [0, most], where that stays within the numbers.
+static std::optional<IntegerRange> byIterations(unsigned width, bool isSigned, const IntegerRange& start, Wide step,
+                                                uint64_t most) {
   const NumberDomain domain{width, isSigned};
   const Wide far = step * static_cast<Wide>(most);
   const Wide low = domain.low(start) + (step < 0 ? far : 0), high = domain.high(start) + (step > 0 ? far : 0);
@@ -81,7 +81,7 @@ IntegerRange ScalarEvolution::rangeOfRecurrence(ExprId e) {
   for (const bool isSigned : {false, true}) {
     const TripCount& trip = trips_[n.loop.value];
     if (trip.most && *trip.most <= uint64_t{1} << 62)
-      if (const auto r = byRounds(n.width, isSigned, starts, step, *trip.most)) all = all.meet(*r);
+      if (const auto r = byIterations(n.width, isSigned, starts, step, *trip.most)) all = all.meet(*r);
     IntegerRange r;
     if (boundedByTest(e, isSigned, r)) all = all.meet(r);
   }
@@ -145,7 +145,7 @@ std::optional<NoWrapProof> ScalarEvolution::whyNoWrap(ExprId recurrence, bool is
   const Wide step = signedAt(e_[n.step()].constant, n.width);
   const TripCount& trip = trips_[n.loop.value];
   if (trip.most && *trip.most <= uint64_t{1} << 62 &&
-      byRounds(n.width, isSigned, startRange(recurrence), step, *trip.most))
+      byIterations(n.width, isSigned, startRange(recurrence), step, *trip.most))
     return NoWrapProof{NoWrapProof::Kind::TripCount, trip.test};
   IntegerRange range;
   if (const auto proof = boundedByTest(recurrence, isSigned, range)) return proof;

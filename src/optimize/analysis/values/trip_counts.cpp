@@ -1,4 +1,4 @@
-// How often loops go round: a part of ScalarEvolution, see scalar_evolution.h.
+// How often loops iterate: a part of ScalarEvolution, see scalar_evolution.h.
 #include <algorithm>
 #include <bit>
 
@@ -24,8 +24,8 @@ TripCount ScalarEvolution::countByTest(const ExitTest& t) {
   const BlockId header = loops_[t.loop].header;
   TripCount count;
   count.test = t.test;
-  const auto bound = [&](ExprId rounds) {
-    const IntegerRange r = range(rounds);
+  const auto bound = [&](ExprId iterations) {
+    const IntegerRange r = range(iterations);
     if (r.width() != 0 && !r.isEmpty()) count.most = std::min(count.most.value_or(UINT64_MAX), r.most());
   };
 

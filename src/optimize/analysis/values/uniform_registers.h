@@ -5,7 +5,7 @@
 //             constant memory) and from uniform registers whose definitions come before it on every way. So it is
 //             written with one value, whenever and by whichever thread it is written.
 // Algorithm:  one sweep in reverse post-order, in which sources whose definitions dominate a use come before it. A register
-//             that needs itself, a counter say, is not uniform: threads may be in different rounds of the loop.
+//             that needs itself, a counter say, is not uniform: threads may be in different iterations of the loop.
 // Misses:     registers with several definitions, since which one came last depends on the way that a thread took;
 //             that all take one way is never assumed. Sources whose definition does not dominate the use: a thread
 //             that comes another way reads what nobody wrote. Results of warp-wide operations (shfl, vote, redux),

@@ -6,7 +6,7 @@
 
 namespace ptxopt {
 
-// ---- in each round ----
+// ---- in each iteration ----
 inline constexpr double kRecurrence32 = 1;
 inline constexpr double kNewPointer = 0.25;  // of a pointer that was not there: one more register that moves
 
@@ -14,7 +14,7 @@ inline constexpr double kNewPointer = 0.25;  // of a pointer that was not there:
 inline constexpr double kUnitSetup = 3;  // for the register that holds 1
 inline constexpr int kStartSaved = 2;    // of the start of a pointer that is no longer needed
 
-inline constexpr double kRounds = 4;       // what a round counts against an instruction before the loop
+inline constexpr double kIterations = 4;   // what an iteration counts against an instruction before the loop
 inline constexpr double kRegister = 0.05;  // what a 32-bit unit counts
 
 // Of immediates of addresses, either way: 24 bits with their sign.

@@ -40,8 +40,8 @@ std::optional<CarryTest> findCarryTest(FormulaTerms& t, LoopCost& cost, std::vec
   c.tested = i.firstOperand + at;
   const bool isShort = e[trip.exact].width == 32 || (trip.most && *trip.most <= UINT32_MAX);
   if (!isShort && !hasWideCarry(t.context.module)) return std::nullopt;
-  c.rounds = isShort ? e.truncate(trip.exact, 32) : trip.exact;
-  const unsigned setup = t.expander.cost(c.rounds, t.preheader);
+  c.iterations = isShort ? e.truncate(trip.exact, 32) : trip.exact;
+  const unsigned setup = t.expander.cost(c.iterations, t.preheader);
   if (setup == Expander::kImpossible) return std::nullopt;
   c.setup = setup;
   const target::Costs& costs = t.context.costs();
@@ -49,16 +49,16 @@ std::optional<CarryTest> findCarryTest(FormulaTerms& t, LoopCost& cost, std::vec
   const double before = cost.needed(replaced);
   replaced.push_back(c.tested);
   c.gain = before - cost.needed(replaced) + now - (isShort ? costs.carryTest32 : costs.carryTest64);
-  if (c.gain <= 0 || c.gain * kRounds < c.setup) return std::nullopt;
+  if (c.gain <= 0 || c.gain * kIterations < c.setup) return std::nullopt;
   return c;
 }
 
 void applyCarryTest(Function& f, PassContext& context, Expander& expander, const CarryTest& c,
                     const ExpansionPlace& preheader) {
-  const bool isWide = context.analyses.scalarEvolution().expressions()[c.rounds].width == 64;
+  const bool isWide = context.analyses.scalarEvolution().expressions()[c.iterations].width == 64;
   const RegId counter = f.makeRegister(isWide ? ScalarType::b64 : ScalarType::b32, 1, NameHint::Counter);
   const RegId carry = f.makeRegister(ScalarType::b32);
-  expander.copyTo(counter, expander.emit(c.rounds, preheader), preheader.before);
+  expander.copyTo(counter, expander.emit(c.iterations, preheader), preheader.before);
   const auto source = [](RegId r) { return registerOperand(r, Role::Use, Join::Comma); };
   const auto flag = [](Role role) {
     return registerOperand(Function::kCarry, role, Join::None, Operand::Implicit);

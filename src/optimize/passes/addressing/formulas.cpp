@@ -48,7 +48,7 @@ bool canRead(ScalarEvolution& evolution, FormulaTerms& t, const UseGroup& group,
   return true;
 }
 
-// Whether what stands at the ends of the latches runs once between two rounds: a latch that may go on inside the
+// Whether what stands at the ends of the latches runs once between two iterations: a latch that may go on inside the
 // loop, or that is in a loop further in, runs more often.
 bool stepsOnce(const FormulaTerms& t) {
   const Cfg& cfg = t.context.analyses.cfg();
@@ -61,7 +61,7 @@ bool stepsOnce(const FormulaTerms& t) {
 }
 
 // Whether a use stands after the test before which the counter is moved on, and finds it wrapped in the last
-// round.
+// iteration.
 bool mayReadWrapped(ScalarEvolution& evolution, FormulaTerms& t, const UseGroup& group, const Counter& c,
                     bool isSigned) {
   if (!c.isAhead) return false;
@@ -79,8 +79,8 @@ bool mayReadWrapped(ScalarEvolution& evolution, FormulaTerms& t, const UseGroup&
   return !e.differByConstant(extend(e.addConstant(c.expr, 1)), extend(c.expr), ahead) || ahead != 1;
 }
 
-// The test that ends the loop, if it counts all rounds, can be one of the counter: the loop goes on while the
-// rounds that were are not as many as the trip count says.
+// The test that ends the loop, if it counts all iterations, can be one of the counter: the loop goes on while the
+// iterations that were are not as many as the trip count says.
 void takeOverTest(FormulaTerms& t, Counter& c) {
   ScalarEvolution& evolution = t.context.analyses.scalarEvolution();
   ScevExpressions& e = evolution.expressions();
@@ -92,7 +92,7 @@ void takeOverTest(FormulaTerms& t, Counter& c) {
   const Loops& loops = t.context.analyses.loops();
   const std::vector<BlockId> latches = loops.latches(t.context.analyses.cfg(), t.loop);
   const BlockId testBlock = t.context.analyses.cfg().blockOf(tests[0].test);
-  // Before the test only where nothing after it in the round could read the counter: the latch is the test's
+  // Before the test only where nothing after it in the iteration could read the counter: the latch is the test's
   // block, or a branch alone.
   const Cfg& cfg = t.context.analyses.cfg();
   const auto isBranchAlone = [&](BlockId b) {
@@ -156,7 +156,7 @@ class FormulaMaker {
  private:
   void become(Formula& f, FormulaKind kind) const {
     f.kind = kind;
-    f.perRound = costs_.*addressForm(kind).cost;
+    f.perIteration = costs_.*addressForm(kind).cost;
   }
   Formula of(FormulaKind kind) const {
     Formula f;
@@ -171,7 +171,7 @@ class FormulaMaker {
     pointer.registers = group_.width / 32;
     const bool isConstant = e_.isConstant(group_.step);
     if (isConstant) {
-      if (!isWide_) pointer.perRound = kRecurrence32;
+      if (!isWide_) pointer.perIteration = kRecurrence32;
       if (!t_.may64 && isWide_) pointer.bad = "64-bit";
       finish(pointer);
     }

@@ -41,26 +41,26 @@ constexpr uint32_t kNoCounter = UINT32_MAX;
 struct Counter {
   ExprId start;           // of 32 bits
   ExprId expr;            // {start,+,1}
-  bool isSigned = false;  // it passes the end of the signed numbers, or of the unsigned ones, in no round
+  bool isSigned = false;  // it passes the end of the signed numbers, or of the unsigned ones, in no iteration
   bool isUnsigned = false;
   std::optional<ExitTest> test;  // the test that it takes over
   ExprId limit;                  // what it is compared with
-  bool isAhead = false;          // it is moved on before the test, and else at the end of the round
+  bool isAhead = false;          // it is moved on before the test, and else at the end of the iteration
   uint32_t tested = 0;           // the operand that the test no longer reads
   unsigned setup = 1;
 };
 
 struct Formula {
   FormulaKind kind = FormulaKind::Keep;
-  ExprId base;  // Pointer*: in the first round; Index: what the index is added to
+  ExprId base;  // Pointer*: in the first iteration; Index: what the index is added to
   InductionVariable index;
   uint32_t counter = kNoCounter;  // Index: which of the counters that may be made, instead of `index`
   int64_t scale = 0;              // Index
   bool isSigned = false;          // Index: how the 32-bit number is extended
   StepProduct product;            // UnitPointer, StridePointer, UnitStep
-  double perRound = 0;            // machine instructions
+  double perIteration = 0;        // machine instructions
   InstrId increment;              // UnitStep: the sum that moves the pointer on
-  double instead = 0;             // UnitStep: what that costs as it is, in each round
+  double instead = 0;             // UnitStep: what that costs as it is, in each iteration
   int setup = 0;                  // before the loop
   int saved = 0;                  // ... of which code that is no longer needed goes
   int registers = 0;              // 32-bit units that live through the loop

@@ -94,7 +94,7 @@ class ParameterHolding : FunctionPass {
         auto held = std::ranges::find(all, reg, &Held::parameter);
         if (held == all.end()) held = all.insert(all.end(), Held{reg, {}, {}, 0});
         const bool isNew = held->reads.empty() || held->reads.back().block != b;
-        if (isNew && !units_.isEveryRound(b)) ++held->blocks;
+        if (isNew && !units_.isEveryIteration(b)) ++held->blocks;
         held->reads.push_back({id, k, b});
       }
     return all;

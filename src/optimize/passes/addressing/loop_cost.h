@@ -1,9 +1,9 @@
-// What the computations of a loop cost in machine instructions a round, as ptxas makes them, and what is left of
+// What the computations of a loop cost in machine instructions an iteration, as ptxas makes them, and what is left of
 // that when some addresses no longer need them.
 //
 // Instructions of the loop are nodes. A node is needed if it has an effect, if its result is read after the loop, or
-// if a needed node reads it, also in the next round. An operand that a choice of forms replaces is not read. So what
-// only replaced addresses needed, counters included, costs nothing.
+// if a needed node reads it, also in the next iteration. An operand that a choice of forms replaces is not read. So
+// what only replaced addresses needed, counters included, costs nothing.
 // Costs: 32-bit operations 1, those of 64 bits by architecture (target/costs.def); mul.wide and the
 // 64-bit addition that takes it up count once (wide_sums.h); shl.b64 before an addition is free with it. Memory
 // accesses, floating point and control are the same in all forms and cost nothing here. A step that becomes a product
@@ -32,7 +32,8 @@ class LoopCost {
   ~LoopCost();
   LoopCost(const LoopCost&) = delete;
 
-  // Machine instructions a round when the operands in `replaced` (indices in Function::operands, in any order) are not read.
+  // Machine instructions an iteration when the operands in `replaced` (indices in Function::operands, in any order) are
+  // not read.
   double needed(std::span<const uint32_t> replaced) { return needed(replaced, {}); }
   // ... and the sums in `steps` are steps by products of 32-bit numbers.
   double needed(std::span<const uint32_t> replaced, std::span<const InstrId> steps);

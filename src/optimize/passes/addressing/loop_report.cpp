@@ -76,7 +76,7 @@ void LoopReports::tell(LoopId l, std::span<const GroupForms> groups, std::span<c
     for (std::size_t k = 0; k < g.formulas.size(); ++k) {
       const Formula& f = g.formulas[k];
       to.forms.push_back(
-          {addressForm(f.kind).name, f.perRound, f.setup, f.saved, f.registers, f.bad, k == g.chosen});
+          {addressForm(f.kind).name, f.perIteration, f.setup, f.saved, f.registers, f.bad, k == g.chosen});
     }
   }
   for (const SkippedGroup& g : skipped) describe(report, *g.group).declined = g.why;

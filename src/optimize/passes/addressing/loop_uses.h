@@ -28,7 +28,7 @@ struct UseGroup {
   ExprId start;        // without its constant part
   ExprId step;
   std::vector<AddressUse> uses;
-  int64_t least = 0, most = 0;  // what is added to start and rounds: constant parts and immediates
+  int64_t least = 0, most = 0;  // what is added to start and iterations: constant parts and immediates
 };
 
 struct InductionVariable {

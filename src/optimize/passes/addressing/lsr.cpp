@@ -1,6 +1,6 @@
 // lsr: addresses and induction variables of loops in the forms that cost ptxas least.
 //
-// What:       takes back pointers that move where an index does better, makes pointers where each round computes an
+// What:       takes back pointers that move where an index does better, makes pointers where each iteration computes an
 //             address anew, and writes the steps of 64-bit induction variables so that ptxas needs one instruction
 //             for them; ends loops by a carry or a pointer (carry_test.h, pointer_test.h). A loop stays as it is when
 //             no form is better by the cost.
@@ -11,7 +11,8 @@
 //             to the width; extensions go inside a recurrence only with a proof that it does not wrap.
 // Leaves:     what nothing reads any longer, to dce.
 // Cost:       scalar evolution's, and linear in the loops but for what select.h budgets.
-// Declines, by loop: irreducible, no-preheader, few-rounds (the user says so), unknown-trip, loop-level, outer-loop, register-pressure, unrolled,
+// Declines, by loop: irreducible, no-preheader, few-iterations (the user says so), unknown-trip, loop-level,
+// outer-loop, register-pressure, unrolled,
 //             slow-division, too-deep, no-uses, not-better; by function: too-large; by group of addresses:
 //             local-memory (it may become registers, as long as ptxas sees which slot is meant), constant-memory
 //             (other forms made 28 of 42 loops longer: docs/seeds.md), shared-64-bit (ptxas computes the lower half
@@ -91,7 +92,7 @@ class LoopReducer {
  private:
   // Than twice: with two iterations the forms still save more than what stands before the loop. A constant count is better known than by
   // what is said of all.
-  bool goesRoundLess(LoopId l) {
+  bool iteratesLess(LoopId l) {
     constexpr uint32_t kLeastIterations = 2;
     const TripCount& trip = evolution_.tripCount(l);
     const bool isConstant = trip.exact.valid() && e_.isConstant(trip.exact);
@@ -177,7 +178,7 @@ class LoopReducer {
     if (work_ > kMostNestWork + kMostNestDepth * cfg_.size()) return reports_.decline(l, "too-deep");
     const BlockId entry = loops_.entry(cfg_, l);
     if (!entry.valid()) return reports_.decline(l, "no-preheader");
-    if (goesRoundLess(l)) return reports_.decline(l, "few-rounds");
+    if (iteratesLess(l)) return reports_.decline(l, "few-iterations");
     const ExpansionPlace preheader{entry, placeAtEnd(context_.module, f_, cfg_[entry])};
     LoopPlan plan;
     plan.loop = l;
@@ -234,7 +235,7 @@ class LoopReducer {
           f.kind = FormulaKind::UnitStep;
           f.increment = step->increment.instruction;
           f.instead = cost.costOf(f.increment);
-          f.perRound = costs_.*addressForm(f.kind).cost;
+          f.perIteration = costs_.*addressForm(f.kind).cost;
           f.setup = static_cast<int>(step->setup);
           f.product = step->product;
           g.formulas.push_back(f);
@@ -319,7 +320,7 @@ class LoopReducer {
       plan.test = findPointerTest(terms, cost, plan.uses, unread, [&](ExprId e) { return isUniform(e); });
     if (!plan.mayEndOtherwise || context_.knobs[Knob::LsrCarryTest] == 0 || usesCarry()) return;
     plan.carry = findCarryTest(terms, cost, unread);
-    const auto worth = [](const auto& test) { return test ? test->gain * kRounds - test->setup : 0; };
+    const auto worth = [](const auto& test) { return test ? test->gain * kIterations - test->setup : 0; };
     if (plan.carry && worth(plan.carry) >= worth(plan.test))
       plan.test.reset();
     else
@@ -350,7 +351,7 @@ class LoopReducer {
     const bool needsUnit = std::ranges::any_of(found, [](const StepPlan& s) { return s.product.needsUnit(); });
     // Alone it is not worth what ptxas may do otherwise for it.
     if (!plan.changesForms()) return;
-    if (found.empty() || gain * kRounds < setup + (needsUnit && !needsUnit_ ? kUnitSetup : 0)) return;
+    if (found.empty() || gain * kIterations < setup + (needsUnit && !needsUnit_ ? kUnitSetup : 0)) return;
     plan.steps.insert(plan.steps.end(), found.begin(), found.end());
   }
 

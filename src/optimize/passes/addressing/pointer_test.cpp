@@ -36,9 +36,9 @@ class PointerTestFinder {
     if (isEarly) p.place = incrementBefore(iv);
     if ((isEarly && !p.place.valid()) || !findAhead(iv, isEarly ? p.place : test_.test, p)) return std::nullopt;
     const bool isShort = hasShortTrip();
-    if (!isShort && !accessesEachRound(iv)) return std::nullopt;
-    isShort ? countRounds(p) : countBytes(p);
-    const ExprId length = p.rounds.valid() ? p.rounds : p.distance;
+    if (!isShort && !accessesEachIteration(iv)) return std::nullopt;
+    isShort ? countIterations(p) : countBytes(p);
+    const ExprId length = p.iterations.valid() ? p.iterations : p.distance;
     const unsigned start = t_.expander.cost(p.start, t_.preheader), rest = t_.expander.cost(length, t_.preheader);
     if (start == Expander::kImpossible || rest == Expander::kImpossible) return std::nullopt;
     const auto add = static_cast<unsigned>(t_.context.costs().add64);
@@ -84,14 +84,14 @@ class PointerTestFinder {
     return e_[trip_].width == 32 || (trip.most && *trip.most < UINT32_MAX);
   }
 
-  // Whether each round of the loop, which only the test ends, reads or writes global memory through the pointer.
-  bool accessesEachRound(const InductionVariable& iv) {
+  // Whether each iteration of the loop, which only the test ends, reads or writes global memory through the pointer.
+  bool accessesEachIteration(const InductionVariable& iv) {
     const Cfg& cfg = t_.context.analyses.cfg();
     const Loops& loops = t_.context.analyses.loops();
     const DominatorTree& dominators = t_.context.analyses.dominators();
     if (e_[trip_].width != 64 || loops.exits(cfg, t_.loop).size() != 1) return false;
     const std::vector<BlockId> latches = loops.latches(cfg, t_.loop);
-    const auto isEachRound = [&](const AddressUse& u) {
+    const auto isEachIteration = [&](const AddressUse& u) {
       const OpcodeForm& form = t_.context.module.form(t_.f[u.instruction]);
       return (form.op == Op::Ld || form.op == Op::St) && !t_.f[u.instruction].is(Instruction::Guarded) &&
              std::ranges::all_of(latches,
@@ -101,7 +101,7 @@ class PointerTestFinder {
       uint64_t difference = 0;
       return g.space == MemorySpace::Global && g.width == 64 && g.step == e_[iv.expr].step() &&
              e_.differByConstant(g.start, e_[iv.expr].start(), difference) &&
-             std::ranges::any_of(g.uses, isEachRound);
+             std::ranges::any_of(g.uses, isEachIteration);
     });
   }
 
@@ -116,12 +116,12 @@ class PointerTestFinder {
                                [&](BlockId b) { return !ranges.at(n.reg(), n.value(), b).contains(0); });
   }
 
-  void countRounds(PointerTest& p) {
-    p.rounds = e_.truncate(trip_, 32);
-    // One step ahead: a round more, if that is still a number of 32 bits.
-    const ExprId more = e_.addConstant(p.rounds, 1);
+  void countIterations(PointerTest& p) {
+    p.iterations = e_.truncate(trip_, 32);
+    // One step ahead: an iteration more, if that is still a number of 32 bits.
+    const ExprId more = e_.addConstant(p.iterations, 1);
     if (p.ahead == p.step && isNeverZero(more)) {
-      p.rounds = more;
+      p.iterations = more;
       p.ahead = 0;
     }
   }
@@ -167,7 +167,7 @@ std::optional<PointerTest> findPointerTest(FormulaTerms& t, LoopCost& cost, cons
   });
   const auto worth = [&](std::optional<PointerTest> p) {
     if (p && isUniform(trip.exact) && !isUniform(p->start)) p->setup += kReconverge;
-    return p && gain * kRounds >= p->setup ? p : std::nullopt;
+    return p && gain * kIterations >= p->setup ? p : std::nullopt;
   };
   std::optional<PointerTest> best;
   for (const InductionVariable& iv : uses.ivs) {
@@ -175,7 +175,7 @@ std::optional<PointerTest> findPointerTest(FormulaTerms& t, LoopCost& cost, cons
     auto p = worth(finder.read(iv, true));
     // Where a sum of 64 bits is one instruction, what a late test saves is less than the wait between it and the branch.
     if (!p && !(t.steps.addsWhole() && finder.incrementBefore(iv).valid())) p = worth(finder.read(iv, false));
-    // ptxas makes the halves of the limit one by one in uniform registers, and moves them in each round.
+    // ptxas makes the halves of the limit one by one in uniform registers, and moves them in each iteration.
     if (p && t.steps.addsWhole() && p->distance.valid() && isUniform(p->start)) continue;
     if (p && (!best || p->setup < best->setup)) best = p;
   }
@@ -190,9 +190,9 @@ void applyPointerTest(Function& f, PassContext& context, Expander& expander, con
   const InstrId place = preheader.before;
   const RegId start = expander.emit(p.start, preheader);
   RegId limit;
-  if (p.rounds.valid()) {
+  if (p.iterations.valid()) {
     const RegId distance =
-        expander.multiplyWide(expander.emit(p.rounds, preheader), std::abs(p.step), false, place);
+        expander.multiplyWide(expander.emit(p.iterations, preheader), std::abs(p.step), false, place);
     limit = p.step > 0 ? expander.add(start, distance, 64, place) : expander.subtract(start, distance, place);
   } else {
     limit = expander.add(start, expander.emit(p.distance, preheader), 64, place);

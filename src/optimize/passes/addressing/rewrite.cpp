@@ -95,7 +95,7 @@ void GroupRewriter::applyIndex(const UseGroup& group, const Formula& formula, co
   const SlotIndexes& slots = context_.analyses.slotIndexes();
   const RegId base = expander_.emitToKeep(formula.base, preheader);
   const RegId index = counter != nullptr ? counterReg : formula.index.reg;
-  // What the index holds at a use: how many rounds it is ahead of the header, and a number to tell values apart.
+  // What the index holds at a use: how many iterations it is ahead of the header, and a number to tell values apart.
   const auto stateAt = [&](InstrId use) -> std::pair<uint32_t, int64_t> {
     if (counter == nullptr) {
       const ValueId v = intervals[index].valueIn(slots[use]);

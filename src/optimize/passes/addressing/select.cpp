@@ -24,7 +24,7 @@ class Selector {
   uint32_t counter() const { return counter_; }
 
   double costOf(const GroupForms& g, const Formula& f) const {
-    double cost = f.perRound * (f.kind == FormulaKind::Index ? g.sites : 1);
+    double cost = f.perIteration * (f.kind == FormulaKind::Index ? g.sites : 1);
     // The discount of forms that compute no address in the loop makes up for the register that moves.
     const bool isNewPointer = f.kind == FormulaKind::Pointer || f.kind == FormulaKind::UnitPointer ||
                               f.kind == FormulaKind::StridePointer;
@@ -47,7 +47,7 @@ class Selector {
       const Formula& f = g.formulas[k];
       if (!f.bad.empty() || (f.counter != kNoCounter && f.counter != counter_)) continue;
       if (!allowsUnits_ && needsUnitRegister(f)) continue;
-      const double cost = (costOf(g, f) + waitOf(g, f)) * kRounds + f.setup - f.saved + kRegister * f.registers;
+      const double cost = (costOf(g, f) + waitOf(g, f)) * kIterations + f.setup - f.saved + kRegister * f.registers;
       if (at == 0 || cost < least) {
         at = k;
         least = cost;
@@ -56,7 +56,7 @@ class Selector {
     return at;
   }
 
-  double rounds() {
+  double iterations() {
     replaced_.clear();
     steps_.clear();
     double all = 0;
@@ -83,13 +83,13 @@ class Selector {
            });
   }
 
-  double total(double round) const {
-    double all = round * kRounds;
+  double total(double iteration) const {
+    double all = iteration * kIterations;
     bool needsUnit = false;
     for (const GroupForms& g : groups_) {
       if (g.chosen == 0) continue;
       all += g.formulas[g.chosen].setup - g.formulas[g.chosen].saved;
-      all += waitOf(g, g.formulas[g.chosen]) * kRounds;
+      all += waitOf(g, g.formulas[g.chosen]) * kIterations;
       needsUnit |= needsUnitRegister(g.formulas[g.chosen]);
     }
     if (usesCounter()) all += counters_[counter_].setup;
@@ -106,7 +106,7 @@ class Selector {
 
   // Without a new counter, and with each of them; with unit steps and without.
   void bySass() {
-    const double roundsBefore = rounds(), before = total(roundsBefore);
+    const double iterationsBefore = iterations(), before = total(iterationsBefore);
     std::vector<std::size_t> best(groups_.size());
     double least = before;
     uint32_t counter = kNoCounter;
@@ -116,7 +116,7 @@ class Selector {
       for (GroupForms& g : groups_) g.chosen = this->best(g);
       if (wasTried()) continue;
       const double found = takeBack();
-      if (found >= least || (needsGain_ && rounds() >= roundsBefore)) continue;
+      if (found >= least || (needsGain_ && iterations() >= iterationsBefore)) continue;
       least = found;
       counter = usesCounter() ? counter_ : kNoCounter;
       for (std::size_t g = 0; g < groups_.size(); ++g) best[g] = groups_[g].chosen;
@@ -136,13 +136,13 @@ class Selector {
 
   // All groups are in their best forms; each goes back to its old form if the total does not rise.
   double takeBack() {
-    double least = total(rounds());
+    double least = total(iterations());
     std::size_t work = 0;
     for (GroupForms& g : groups_) {
       if (g.chosen == 0 || (work += cost_.size() + groups_.size()) > kMostTakeBackWork) continue;
       const std::size_t chosen = g.chosen;
       g.chosen = 0;
-      const double without = total(rounds());
+      const double without = total(iterations());
       if (without <= least)
         least = without;
       else
@@ -168,7 +168,7 @@ class Selector {
     const double all = cost_.needed({});
     std::vector<double> costs;
     for (GroupForms& g : groups_) {
-      g.formulas[0].perRound = keepCost(g, all);
+      g.formulas[0].perIteration = keepCost(g, all);
       for (const Formula& f : g.formulas)
         if (isAllowed(f)) costs.push_back(costInGroup(g, f));
     }
@@ -223,7 +223,7 @@ SelectionResult select(std::vector<GroupForms>& groups, std::span<const Counter>
     selector.bySass();
   else
     selector.byCost(how == Selection::Median);
-  result.after = selector.rounds();
+  result.after = selector.iterations();
   result.counter = selector.counter();
   return result;
 }

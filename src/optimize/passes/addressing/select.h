@@ -1,11 +1,11 @@
 // Which form each group of a loop gets.
 //
-//   sass      the choice with the fewest machine instructions and waits for them, where an iteration counts kRounds times and
-//             the code before the loop once. All groups begin in their best new forms; a group goes back to its old form if
-//             the total does not rise. If the result is not less than what there is now, nothing changes; with
-//             `needsGain` nor if a round is not shorter: where a pointer moves in one instruction, ptxas may load the
-//             base of an index in each round
-//   cheapest  each group by itself gets the form that is cheapest in a round, the first of equals
+//   sass      the choice with the fewest machine instructions and waits for them, where an iteration counts kIterations
+//             times and the code before the loop once. All groups begin in their best new forms; a group goes back to
+//             its old form if the total does not rise. If the result is not less than what there is now, nothing
+//             changes; with `needsGain` nor if an iteration is not shorter: where a pointer moves in one instruction,
+//             ptxas may load the base of an index in each iteration
+//   cheapest  each group by itself gets the form that is cheapest in an iteration, the first of equals
 //   median    the forms of all groups in the order of their costs; each group gets its cheapest form at or above
 //             the place where the sum of costs passes half, or its dearest below: neither the fewest instructions
 //             nor the fewest registers (the rule of cicc)
@@ -29,7 +29,7 @@ struct GroupForms {
 };
 
 struct SelectionResult {
-  double before = 0, after = 0;   // machine instructions a round
+  double before = 0, after = 0;   // machine instructions an iteration
   uint32_t counter = kNoCounter;  // that is to be made
 };
 

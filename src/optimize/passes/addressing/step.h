@@ -9,7 +9,7 @@
 // not end in a mul.wide and its addition is computed anew so, or gets a product of 0 added, of which ptxas does not
 // know that it is 0. Measured on ptxas 13.0, loops that it does not unroll, two pointers (whole loop): 12
 // instructions by constants, 8 by products; the same with the pair broken at the start: 13 and 12. Where ptxas
-// unrolls, constants are folded into the immediates of several rounds, and products are not: such loops do not
+// unrolls, constants are folded into the immediates of several iterations, and products are not: such loops do not
 // change (unrolling.h). Nor do counters that are the same for all threads of a block, which go to the uniform
 // registers, and addresses of .shared memory, of which ptxas computes 32 bits only.
 #pragma once

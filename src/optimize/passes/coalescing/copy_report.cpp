@@ -2,17 +2,17 @@
 
 namespace ptxopt {
 
-void CopyReport::startRound(std::span<const Copy> copies) {
+void CopyReport::startIteration(std::span<const Copy> copies) {
   if (isFirst_)
     for (const Copy& c : copies) ++before_[static_cast<std::size_t>(c.family)];
   isFirst_ = false;
   kept_.fill(0);
-  removedInRound_ = 0;
+  removedInIteration_ = 0;
 }
 
 void CopyReport::removed(const Copy& copy) {
   ++removed_[static_cast<std::size_t>(copy.family)];
-  ++removedInRound_;
+  ++removedInIteration_;
 }
 
 void CopyReport::kept(const Copy&, Verdict why) { ++kept_[static_cast<std::size_t>(why)]; }

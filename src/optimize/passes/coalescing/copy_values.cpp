@@ -46,9 +46,9 @@ CopyValues::CopyValues(const Function& function, const Cfg& cfg, const SlotIndex
   std::sort(open.begin(), open.end(), [](const Open& a, const Open& b) {
     return std::tie(a.order, a.def, a.number) < std::tie(b.order, b.def, b.number);
   });
-  // Roots only become more: each round starts anew from those that there are, takes every other value from what
+  // Roots only become more: each iteration starts anew from those that there are, takes every other value from what
   // comes before it, and then looks which phis do not agree with the sides that come after them. (Going on with
-  // the values of the round before would find false disagreement, between new values and old ones.)
+  // the values of the iteration before would find false disagreement, between new values and old ones.)
   std::vector<Number> fresh;
   do {
     for (const Open& o : open)

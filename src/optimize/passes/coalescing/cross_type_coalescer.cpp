@@ -43,8 +43,8 @@ class CrossTypeCoalescer {
   bool run() {
     bool changed = false;
     // What went may have made others equal: selp of two registers that are one now.
-    for (int round = 0; round < kMostRounds; ++round) {
-      std::vector<Copy> copies = findCopies(round == 0);
+    for (int iteration = 0; iteration < kMostIterations; ++iteration) {
+      std::vector<Copy> copies = findCopies(iteration == 0);
       if (std::ranges::none_of(copies, isOurs)) break;
       Coalescer coalescer(f_, context_, std::move(copies), limits());
       if (!once(coalescer)) break;
@@ -56,7 +56,7 @@ class CrossTypeCoalescer {
   }
 
  private:
-  static constexpr int kMostRounds = 4;
+  static constexpr int kMostIterations = 4;
   static constexpr uint32_t kMostDepth = 6;  // deeper loops count like this one
 
   static bool isOurs(const Copy& c) { return c.family != CopyFamily::Plain; }
@@ -177,7 +177,7 @@ class CrossTypeCoalescer {
       Heap& heap = coalescer.isLocal(c) ? local : global;
       heap.push({c.to, weightOf(coalescer, c, b), context_.analyses.slotIndexes()[c.instruction], &c});
     }
-    report_.startRound(ours);
+    report_.startIteration(ours);
     joinAll(coalescer, local);
     joinAll(coalescer, global);
     bool moved = false;

@@ -33,13 +33,13 @@ class CssaCoalesce {
 
   bool run() {
     bool changed = false;
-    for (int round = 0; round < kMostRounds; ++round) {
+    for (int iteration = 0; iteration < kMostIterations; ++iteration) {
       std::vector<Decline> kept;
       const bool isShorter = shortenRuns();
       const bool isJoined = knob(Knob::CssaCoalesce) && joinPhis(kept);
       changed |= isShorter | isJoined;
       // What is gone may leave shorter sequences and fewer values in each other's way.
-      if ((isShorter || isJoined) && round + 1 < kMostRounds) continue;
+      if ((isShorter || isJoined) && iteration + 1 < kMostIterations) continue;
       for (Decline& d : kept) context_.decline(d.reason, std::move(d.detail));
       break;
     }
@@ -48,7 +48,7 @@ class CssaCoalesce {
   }
 
  private:
-  static constexpr int kMostRounds = 8;
+  static constexpr int kMostIterations = 8;
 
   bool knob(Knob k) const { return context_.knobs[k] != 0; }
   int64_t verbosity() const { return context_.knobs[Knob::CssaVerbosity]; }
@@ -81,7 +81,7 @@ class CssaCoalesce {
                                                 before == 1 ? "copy" : "copies", after));
     });
     const CopyRuns::Counts& counts = runs.counts();
-    // The runs of the first round; later ones are what is left of these.
+    // The runs of the first iteration; later ones are what is left of these.
     if (isFirst_) {
       context_.count("runs", counts.runs);
       context_.count("swaps", counts.swaps);
@@ -142,7 +142,7 @@ class CssaCoalesce {
   PassContext& context_;
   std::unique_ptr<Coalescer> coalescer_;
   CopyReport report_;
-  std::map<std::string_view, uint64_t> keptByRule_;  // counters of the last round
+  std::map<std::string_view, uint64_t> keptByRule_;  // counters of the last iteration
   bool isFirst_ = true;
 };
 

@@ -5,7 +5,7 @@
 namespace ptxopt {
 namespace {
 
-constexpr int kMostRounds = 4;
+constexpr int kMostIterations = 4;
 constexpr unsigned kLaneBits = 32;
 
 class PackFinder {
@@ -22,7 +22,7 @@ class PackFinder {
     const CandidateIntervals intervals(f_, context_.analyses, candidates);
     intervals_ = &*intervals;
     found_.assign(f_.instructions.size(), false);
-    for (int round = 0; round < kMostRounds; ++round) {
+    for (int iteration = 0; iteration < kMostIterations; ++iteration) {
       const CopyValues values(f_, cfg, *slots_, *intervals_, candidates, all);
       values_ = &values;
       const std::size_t before = result_.copies.size();

@@ -8,7 +8,7 @@
 // Only whole 32-bit lanes: of packed 16-bit halves ptxas makes other code than of the registers they came from (it
 // picks halves by the instruction in one case and by a permutation in the other). Guarded packs and unpacks are
 // none. Cost: linear in the function and the live ranges of the registers that copies, packs and unpacks mention,
-// for each of at most kMostRounds rounds.
+// for each of at most kMostIterations iterations.
 #pragma once
 
 #include "passes/coalescing/coalescer.h"

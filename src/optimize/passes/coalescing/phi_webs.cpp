@@ -145,7 +145,7 @@ void PhiWebs::report(CopyReport& report, std::map<std::string_view, uint64_t>& b
   members.erase(std::unique(members.begin(), members.end(), isSame), members.end());
   std::vector<Copy> copies;
   for (const Member& m : members) copies.push_back(*m.copy);
-  report.startRound(copies);
+  report.startIteration(copies);
   byRule.clear();
   for (const Member& m : members) {
     const Verdict v = coalescer_.check(*m.copy);

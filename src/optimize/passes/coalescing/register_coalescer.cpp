@@ -31,25 +31,27 @@ class RegisterCoalescer {
   RegisterCoalescer(Function& f, PassContext& context) : f_(f), context_(context) {}
 
   bool run() {
-    // What reschedule() moves the check would take for a mistake: each run of rounds is checked by itself.
-    const auto checkedRounds = [&] { return withCoalescingCheck(f_, context_, [&] { return runRounds(); }); };
-    bool changed = checkedRounds();
-    for (int k = 0; knob(Knob::TwoaddrReschedule) && k < kMostRounds && context_.error.empty() && reschedule();
+    // What reschedule() moves the check would take for a mistake: each run of iterations is checked by itself.
+    const auto checkedIterations = [&] {
+      return withCoalescingCheck(f_, context_, [&] { return runIterations(); });
+    };
+    bool changed = checkedIterations();
+    for (int k = 0; knob(Knob::TwoaddrReschedule) && k < kMostIterations && context_.error.empty() && reschedule();
          ++k) {
       context_.analyses.invalidate();
-      changed = checkedRounds() || changed;
+      changed = checkedIterations() || changed;
     }
     report_.finish(context_);
     return changed;
   }
 
  private:
-  static constexpr int kMostRounds = 4;
+  static constexpr int kMostIterations = 4;
 
-  bool runRounds() {
+  bool runIterations() {
     bool changed = false;
     // Moved reads and constants may leave other copies free to go: a second look, from the beginning.
-    for (int round = 0; round < kMostRounds; ++round) {
+    for (int iteration = 0; iteration < kMostIterations; ++iteration) {
       std::vector<Copy> copies = findCopies();
       if (copies.empty()) break;
       Coalescer coalescer(f_, context_, std::move(copies), limits());
@@ -178,10 +180,10 @@ class RegisterCoalescer {
     for (const Copy* c : waiting) coalescer.tryJoin(*c);
   }
 
-  // One round. Whether the function changed; `again_` tells whether a further one may find more.
+  // One iteration. Whether the function changed; `again_` tells whether a further one may find more.
   bool once(Coalescer& coalescer) {
     again_ = false;
-    report_.startRound(coalescer.copies());
+    report_.startIteration(coalescer.copies());
     if (knob(Knob::JoinLiveintervals)) joinAll(coalescer);
     bool moved = false, rematerialized = false, isLate = false;
     std::unordered_map<CopyValues::Number, int64_t> copiesOfConstant;

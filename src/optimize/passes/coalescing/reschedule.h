@@ -3,7 +3,7 @@
 //     mov b, a            mov b, a
 //     add b, b, 1   ->    use a          now a ends before b takes another value
 //     use a               add b, b, 1
-// and the same with a and b the other way round.
+// and the same with a and b the other way around.
 // Only within one block and one scope, only instructions without any effect but their results, and only past instructions
 // that neither write what they read nor touch what they write. (LLVM's two-address pass does this under the same knob.)
 // It changes the order of instructions, so ptxas may schedule otherwise: off by default.

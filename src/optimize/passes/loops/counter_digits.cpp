@@ -55,7 +55,7 @@ void CounterDigitFinder::findDivisions(LoopId l, std::vector<Division>& division
                     [&](const Division& d) { return std::pair(cfg_.blockOf(d.at).value, d.at.value); });
 }
 
-// What makes the value that `id` reads, earlier in the same round.
+// What makes the value that `id` reads, earlier in the same iteration.
 InstrId CounterDigitFinder::makerOf(RegId r, InstrId id) const {
   const InstrId maker = ranges_.definitionRead(r, id);
   if (!maker.valid()) return {};
@@ -132,7 +132,7 @@ void CounterDigitFinder::findSubtractions(LoopId l, CounterDigits& c) {
     }
 }
 
-// The counter of the next round is what the test has seen, or one step more.
+// The counter of the next iteration is what the test has seen, or one step more.
 bool CounterDigitFinder::findTest(LoopId l, CounterDigits& c) const {
   const Expr counter = e_[c.counter];
   for (const ExitTest& t : evolution_.exitTests(l)) {

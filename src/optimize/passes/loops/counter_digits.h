@@ -1,9 +1,9 @@
 // Quotients and remainders of what a loop counts, as the digits of a counter.
 //
-// Of a counter x that goes up by s in each round, x / W and x % W need no division: the remainder grows by s % W, and by W
-// less where it reaches W; the quotient grows by s / W, and by one more there. The quotient is a counter itself, so that
-// x / W % H and x / W / H are further digits. (Sheldon, Lee, Greenwald, Amarasinghe, "Strength reduction of integer division
-// and modulo operations", 2001; here the divisors are registers.)
+// Of a counter x that goes up by s in each iteration, x / W and x % W need no division: the remainder grows by s % W,
+// and by W less where it reaches W; the quotient grows by s / W, and by one more there. The quotient is a counter
+// itself, so that x / W % H and x / W / H are further digits. (Sheldon, Lee, Greenwald, Amarasinghe, "Strength
+// reduction of integer division and modulo operations", 2001; here the divisors are registers.)
 // Right where x is never negative and does not wrap, and each divisor is above 0 and below 2^31.
 #pragma once
 

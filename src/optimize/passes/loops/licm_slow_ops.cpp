@@ -9,12 +9,12 @@
 //             register of its own; in the loop a copy of that takes the instruction's place. Equal ones share.
 // Invariants: nothing in PTX traps or sets flags, so that the results are the same whatever the loop does. An
 //             instruction leaves a loop only if its block, or the loop around it that it left before, runs in every
-//             round: it is executed more often than before only where a loop runs no round at all. Before a
+//             iteration: it is executed more often than before only where a loop runs no iteration at all. Before a
 //             loop is where only ways into it lead.
 // Cost:       linear, plus the sources of such instructions times the loops around them.
 // Declines:   too-large; for instructions in loops: guarded, operands (other than registers and numbers), varies,
-//             not-every-round (a way through the loop avoids it), few-rounds (the user says so), no-preheader, scope (a name means something else
-//             before the loop), register-pressure.
+//             not-every-iteration (a way through the loop avoids it), few-iterations (the user says so), no-preheader,
+//             scope (a name means something else before the loop), register-pressure.
 #include <algorithm>
 #include <map>
 
@@ -30,10 +30,10 @@
 namespace ptxopt {
 namespace {
 
-constexpr unsigned kMostDepth = 6;         // of instructions that sources are made of
-constexpr std::size_t kMostRepeated = 12;  // instructions before a loop, for one that is slow
-constexpr uint32_t kLeastSaidRounds = 2;   // where their number is said
-constexpr int kSpareRoom = 3;              // registers: what the estimate is wrong by more often than not
+constexpr unsigned kMostDepth = 6;            // of instructions that sources are made of
+constexpr std::size_t kMostRepeated = 12;     // instructions before a loop, for one that is slow
+constexpr uint32_t kLeastSaidIterations = 2;  // where their number is said
+constexpr int kSpareRoom = 3;                 // registers: what the estimate is wrong by more often than not
 
 class LicmSlowOps : IntervalPass {
  public:
@@ -88,9 +88,9 @@ class LicmSlowOps : IntervalPass {
 
   std::string_view whyNotOutOf(InstrId id, LoopId l, BlockId site) {
     if (loops_[l].irreducible) return "no-preheader";
-    if (isSaidToIterateLess(module_, f_, cfg_, loops_[l].header, kLeastSaidRounds)) return "few-rounds";
+    if (isSaidToIterateLess(module_, f_, cfg_, loops_[l].header, kLeastSaidIterations)) return "few-iterations";
     for (const BlockId latch : loops_.latches(cfg_, l))
-      if (!dominators_.dominates(site, latch)) return "not-every-round";
+      if (!dominators_.dominates(site, latch)) return "not-every-iteration";
     InstrId place;
     if (!placeInFrontOf(l, place)) return "no-preheader";
     std::size_t repeated = 0;
@@ -162,7 +162,7 @@ class LicmSlowOps : IntervalPass {
   }
 
   // Computes something of its sources alone; a parameter of a kernel at a fixed place is one, too. Where a register
-  // says the place, a loop that runs no round may be what keeps it within the parameters.
+  // says the place, a loop that runs no iteration may be what keeps it within the parameters.
   bool isRepeatable(InstrId id) const {
     const OpcodeForm& form = module_.form(f_[id]);
     if (form.row == nullptr || !isCopyable(f_[id])) return false;

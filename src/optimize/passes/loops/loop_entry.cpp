@@ -23,11 +23,11 @@ bool isFallenInto(const Module& module, const Function& f, const Cfg& cfg, const
 namespace {
 
 uint32_t saidIterations(const KernelFacts& facts, const Function& f, LabelId label) {
-  const uint32_t own = facts.roundsOf(label);
+  const uint32_t own = facts.iterationsOf(label);
   const Label& made = f.labels[label.value];
   if (own != 0 || !made.copyOf.valid() || made.copyFrom != f.index) return own;
   for (const LoopFact& l : facts.loops)
-    if (f.labels[l.header.value].name == made.copyOf) return l.rounds;
+    if (f.labels[l.header.value].name == made.copyOf) return l.iterations;
   return 0;
 }
 
@@ -51,9 +51,9 @@ bool isSaidToIterateLess(const Module& module, const Function& f, const Cfg& cfg
 
 std::string_view whyIteratesSeldom(const Module& module, const Function& f, const Cfg& cfg, BlockId header) {
   const KernelFacts* const facts = module.factsOf(f);
-  if (facts == nullptr || !facts->saysOfRounds()) return {};
+  if (facts == nullptr || !facts->hasIterations()) return {};
   const uint32_t said = saidIterations(module, f, cfg, header);
-  return said == 0 ? "no-hint" : said < kManyRounds ? "few-rounds" : "";
+  return said == 0 ? "no-hint" : said < kManyIterations ? "few-iterations" : "";
 }
 
 }  // namespace ptxopt

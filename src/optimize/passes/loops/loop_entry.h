@@ -19,9 +19,9 @@ uint32_t saidIterations(const Module& module, const Function& f, const Cfg& cfg,
 // Whether it is said to iterate less than so often. What stands before it pays so much less.
 bool isSaidToIterateLess(const Module& module, const Function& f, const Cfg& cfg, BlockId header, uint32_t than);
 
-// Why code before the loop does not pay that runs where many iterations are hinted at: "few-rounds", a hint says so; "no-hint", hints
-// are of other loops alone, and this one is as in a kernel without any. Empty: it may, or there are no hints and the pass was
-// asked for.
+// Why code before the loop does not pay that runs where many iterations are hinted at: "few-iterations", a hint says
+// so; "no-hint", hints are of other loops alone, and this one is as in a kernel without any. Empty: it may, or there
+// are no hints and the pass was asked for.
 std::string_view whyIteratesSeldom(const Module& module, const Function& f, const Cfg& cfg, BlockId header);
 
 }  // namespace ptxopt

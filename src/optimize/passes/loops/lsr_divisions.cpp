@@ -1,9 +1,9 @@
 // lsr-divisions: quotients and remainders of a loop's counter become counters of their own.
 //
-// What:       of `x / W`, `x % W`, `x / W % H` and so on, where x goes up by s in each round, this makes
+// What:       of `x / W`, `x % W`, `x / W % H` and so on, where x goes up by s in each iteration, this makes
 //                     if (all numbers are as the digits need them) {
 //                       q = x / W; r = x % W; sq = s / W; sr = s % W;     and so for q / H
-//                       the loop, in which a round ends with
+//                       the loop, in which an iteration ends with
 //                         r += sr; if (r >= W) { r -= W; q += 1; } q += sq;
 //                     } else
 //                       the loop as it was
@@ -12,16 +12,17 @@
 // Algorithm:  the digits are those of counter_digits.h, the copy of the loop that of loop_text.h. The check is one branch: the
 //             numbers that must not be negative, ored together, have no sign.
 // Invariants: with s, x and the limit at least 0, and x + s and the limit + s below 2^31, x is never negative and does not
-//             wrap: a further round runs only if x was less than the limit (or equal) in the round before, by one step more or
-//             less. So signed and unsigned divisions and tests are the same. With W between 1 and 2^31 - 1 nothing that is
-//             added wraps, and a remainder is at most one W too large. The digits of the first round are divided as before.
-//             All else is executed as it was, in the same order.
-// Pays:       where the loop goes round several times: before it each digit takes two divisions, one if s is 1, in place of
-//             the one of the first round.
+//             wrap: a further iteration runs only if x was less than the limit (or equal) in the iteration before, by
+//             one step more or less. So signed and unsigned divisions and tests are the same. With W between 1 and 2^31
+//             - 1 nothing that is added wraps, and a remainder is at most one W too large. The digits of the first
+//             iteration are divided as before. All else is executed as it was, in the same order.
+// Pays:       where the loop runs several iterations: before it each digit takes two divisions, one if s is 1, in place
+//             of the one of the first iteration.
 // Cost:       linear in the loops that have divisions.
 // Declines:   too-large; loops: no-division, counter, test (counter_digits.h); irreducible, latches, layout, no-preheader,
 //             scope, effects, size (loop_text.h); nested (a loop around or inside is changed), made (the loop was kept for the
-//             other numbers), few-rounds (a hint says so), no-hint (hints are of other loops), not-available (a number cannot be had before the loop), register-pressure.
+//             other numbers), few-iterations (a hint says so), no-hint (hints are of other loops), not-available (a
+//             number cannot be had before the loop), register-pressure.
 #include <algorithm>
 #include <vector>
 
@@ -175,7 +176,7 @@ class DivisionStrengthReduction : FunctionPass {
                                    {.kind = OperandKind::Label, .payload = kept.value}});
   }
 
-  // The digit of the first round, and of the step.
+  // The digit of the first iteration, and of the step.
   void start(InstrId place, const CounterDigits& c, std::size_t n, RegId first, RegId step,
              std::vector<Digit>& digits) {
     PtxAlgebra a(f_, module_, 32, place);

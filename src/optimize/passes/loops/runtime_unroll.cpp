@@ -1,26 +1,28 @@
 // runtime-unroll: loops whose step is a register are unrolled, with a check before them.
 //
-// What:       ptxas unrolls loops whose rounds it can count, which takes a constant step. Of one whose step is a register
-//             (`i += blockDim.x`, a loop over the grid) this makes
+// What:       ptxas unrolls loops whose iterations it can count, which takes a constant step. Of one whose step is a
+//             register (`i += blockDim.x`, a loop over the grid) this makes
 //                     if (step > 0 && limit - (k - 1) * step is a number of the counter's type, `bound`)
-//                       while (i < bound) k rounds            k: the knob runtime-unroll-copies
-//                     the loop as it was, for the remaining rounds
+//                       while (i < bound) k iterations            k: the knob runtime-unroll-copies
+//                     the loop as it was, for the remaining iterations
 // Algorithm:  a loop of one block that ends by `add i, i, step; setp p, i, limit; @p bra`, whose test asks whether i is less
 //             than the limit (or equal). The copies of the body use its registers: PTX is no SSA form, and ptxas renames.
 //             What tests whether they go on stands in the last one alone.
 // Invariants: an iteration is followed by another one if i + step < limit, in 32 or 64 bits. With step > 0, i < limit - (k - 1) * step
-//             with numbers that do not wrap says that k rounds follow. Of 32 bits these are computed in 64; of 64 bits the step
-//             must be less than 2^31, and limit - (k - 1) * step is checked to be less than the limit. i may wrap in the last of them, as it
-//             did before: the old test, and the comparison with the bound, look at what it is then. So the same rounds are
-//             executed, in the same order, whatever the numbers, and nothing is read that was not read before. After the
-//             copies the old test tells whether the loop has ended; then control goes where the old loop goes.
+//             with numbers that do not wrap says that k iterations follow. Of 32 bits these are computed in 64; of 64
+//             bits the step must be less than 2^31, and limit - (k - 1) * step is checked to be less than the limit. i
+//             may wrap in the last of them, as it did before: the old test, and the comparison with the bound, look at
+//             what it is then. So the same iterations are executed, in the same order, whatever the numbers, and
+//             nothing is read that was not read before. After the copies the old test tells whether the loop has ended;
+//             then control goes where the old loop goes.
 // Pays:       where a loop loads, as the loads of all copies wait together; and i is tested k times less often. Loops
 //             of many instructions, or whose copies would cost resident blocks by the estimate, are not optimized.
 // Cost:       linear.
 // Declines:   too-large; loops: irreducible, blocks (more than one), no-preheader (control does not fall into it alone),
 //             nounroll (a pragma of the loop, the function or the module asks for that), scope (braces, declarations, other pragmas, a name that means something
 //             else before the loop), effects (calls, barriers, and whatever is ordered, volatile, asynchronous, atomic or
-//             convergent), counter (no such counter and test of 32 or 64 bits), constant-step, few-rounds (a hint says so), no-hint (hints are of other loops), no-loads, size, register-pressure.
+//             convergent), counter (no such counter and test of 32 or 64 bits), constant-step, few-iterations (a hint
+//             says so), no-hint (hints are of other loops), no-loads, size, register-pressure.
 #include <optional>
 #include <unordered_map>
 
@@ -35,8 +37,8 @@
 namespace ptxopt {
 namespace {
 
-constexpr std::size_t kMostOfRound = 32;  // of a round
-constexpr int32_t kMostStep = INT32_MAX;  // of a counter of 64 bits, less 1
+constexpr std::size_t kMostOfIteration = 32;  // of an iteration
+constexpr int32_t kMostStep = INT32_MAX;      // of a counter of 64 bits, less 1
 
 // The end of a loop.
 struct CountedEnd {
@@ -113,7 +115,7 @@ class RuntimeUnroll : FunctionPass {
     counter = *end;
     if (isConstant(counter)) return "constant-step";
     if (loads == 0) return "no-loads";
-    if (instructions > kMostOfRound) return "size";
+    if (instructions > kMostOfIteration) return "size";
     if (!budget_.has(l, units * static_cast<int>(copies_ - 1))) return "register-pressure";
     return {};
   }
@@ -250,7 +252,7 @@ class RuntimeUnroll : FunctionPass {
     c.bits == 64 ? check64(place, c, bound, again, old) : check32(place, c, bound, again, old);
     branchBelow(place, c, bound, again, false, old);
     f_.insertLabel(place, main);
-    for (unsigned copy = 1; copy <= copies_; ++copy) round(place, block, c, copy == copies_);
+    for (unsigned copy = 1; copy <= copies_; ++copy) iteration(place, block, c, copy == copies_);
     branchBelow(place, c, bound, again, true, main);
     branch(place, c.goesOn, c.isInverted, done);
   }
@@ -308,8 +310,8 @@ class RuntimeUnroll : FunctionPass {
     branch(place, holds, (c.isSigned == c.takesEqual) != ifTrue, label);
   }
 
-  void round(InstrId place, const Block& block, const CountedEnd& c, bool isLast) {
-    const bool isTested = isLast || isReadInRound(c, block);
+  void iteration(InstrId place, const Block& block, const CountedEnd& c, bool isLast) {
+    const bool isTested = isLast || isReadInIteration(c, block);
     for (InstrId id = f_[block.first].next; id != block.last; id = f_[id].next) {
       if (!f_[id].isInstruction() || (id == c.test && !isTested)) continue;
       const auto operands = f_.operandsOf(f_[id]);
@@ -318,7 +320,7 @@ class RuntimeUnroll : FunctionPass {
   }
 
   // Whether something else than the branch reads the predicate.
-  bool isReadInRound(const CountedEnd& c, const Block& block) const {
+  bool isReadInIteration(const CountedEnd& c, const Block& block) const {
     for (InstrId id = block.first; id != block.last; id = f_[id].next)
       for (const Operand& o : f_.operandsOf(f_[id]))
         if (o.isRegister() && o.reg() == c.goesOn && o.reads()) return true;

@@ -6,7 +6,7 @@ namespace ptxopt {
 namespace {
 constexpr std::size_t kMostInstructions = 64;  // of what it is likely to unroll
 constexpr std::size_t kMostPossible = 256;
-constexpr uint64_t kMostConstantRounds = 128;  // such a loop may be unrolled whole, however large it is
+constexpr uint64_t kMostConstantIterations = 128;  // such a loop may be unrolled whole, however large it is
 bool isGuarded(const Function& f, const Cfg& cfg, BlockId b) {
   const Instruction& last = f[cfg[b].last];
   return last.isInstruction() && last.is(Instruction::Guarded);
@@ -45,7 +45,7 @@ Unrolling expectedUnrolling(const Function& f, PassContext& context, LoopId loop
   const TripCount& trip = context.analyses.scalarEvolution().tripCount(loop);
   const ScevExpressions& e = context.analyses.scalarEvolution().expressions();
   const bool isWhole =
-      trip.exact.valid() && e.isConstant(trip.exact) && e[trip.exact].constant < kMostConstantRounds;
+      trip.exact.valid() && e.isConstant(trip.exact) && e[trip.exact].constant < kMostConstantIterations;
   std::size_t instructions = 0;
   bool hasBarrier = false;
   for (const BlockId b : loops.blocks(loop)) {

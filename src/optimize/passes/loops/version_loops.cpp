@@ -4,25 +4,27 @@
 //             certain of them do not overlap, with a check before it; the old loop is for where they do. In the copy
 //               a sum that is kept in memory (`y[row] += ...`) is kept in a register, and stored once after the loop,
 //               what does not vary is loaded once before the loop,
-//               what the round, or the round before, has loaded or stored already is not loaded again.
+//               what the iteration, or the iteration before, has loaded or stored already is not loaded again.
 //             Where nothing has to be checked, the copy replaces the loop. After LLVM's LoopVersioning, LoopVersioningLICM, and
 //             GCC's predictive commoning.
-// Algorithm:  versioning/: how far a counter goes (round_bound.h); so which bytes are accessed (loop_accesses.h), and which
-//             accesses are redundant if which are apart (redundant_accesses.h). Two ranges of bytes [a, a + m) and [b, b + n),
-//             modulo 2^64, are apart if b - a >= m and a - b >= n, unsigned: that is so also for ranges that wrap.
+// Algorithm:  versioning/: how far a counter goes (iteration_bound.h); so which bytes are accessed (loop_accesses.h),
+//             and which accesses are redundant if which are apart (redundant_accesses.h). Two ranges of bytes [a, a +
+//             m) and [b, b + n), modulo 2^64, are apart if b - a >= m and a - b >= n, unsigned: that is so also for
+//             ranges that wrap.
 // Invariants: the copy is entered only where what it takes for granted holds. Nothing is accessed that was not before: what
-//             is loaded before the loop the first round would have loaded, which is always executed, and what is stored after it
-//             every round has stored. Other threads do not see the difference: the accesses are weak, and nothing in
-//             the loop orders them, so a thread that would see it has a data race.
-// Pays:       by what is not loaded and stored; the check costs some twenty instructions, so the loop must go round often.
+//             is loaded before the loop the first iteration would have loaded, which is always executed, and what is
+//             stored after it every iteration has stored. Other threads do not see the difference: the accesses are
+//             weak, and nothing in the loop orders them, so a thread that would see it has a data race.
+// Pays:       by what is not loaded and stored; the check costs some twenty instructions, so the loop must iterate
+//             often.
 // Cost:       quadratic in the accesses of a loop, of which there are at most kMostAccesses.
 // Declines:   too-large; address-size (32 bits); hidden-names (a scope declares a name of a variable anew); loops without a
 //             store (not counted); irreducible, blocks (more than one), no-preheader, scope (braces, declarations,
 //             pragmas but nounroll, a name that means something else before the loop), effects (barriers, calls, atomics,
 //             ordered, volatile and asynchronous accesses, other reads of memory), accesses (too many), counter (no test
-//             of a counter that tells before the loop how far it goes), nothing-redundant (or not to be told apart), few-rounds,
-//             no-hint (hints are of other loops), too-many-checks (knob runtime-memory-check-threshold), check (it cannot be computed before the loop),
-//             register-pressure.
+//             of a counter that tells before the loop how far it goes), nothing-redundant (or not to be told apart),
+//             few-iterations, no-hint (hints are of other loops), too-many-checks (knob
+//             runtime-memory-check-threshold), check (it cannot be computed before the loop), register-pressure.
 #include <algorithm>
 #include <memory>
 #include <set>
@@ -37,8 +39,8 @@
 namespace ptxopt {
 namespace {
 
-constexpr std::size_t kMostAccesses = 128;  // of a round
-constexpr uint64_t kLeastRounds = 4;        // where their number is known
+constexpr std::size_t kMostAccesses = 128;  // of an iteration
+constexpr uint64_t kLeastIterations = 4;    // where their number is known
 
 class VersionLoops : IntervalPass {
  public:
@@ -72,8 +74,8 @@ class VersionLoops : IntervalPass {
 
  private:
   struct Version {
-    Version(RoundBound b, RunTimeChecks c) : bound(std::move(b)), checks(std::move(c)) {}
-    RoundBound bound;
+    Version(IterationBound b, RunTimeChecks c) : bound(std::move(b)), checks(std::move(c)) {}
+    IterationBound bound;
     RunTimeChecks checks;
     std::unique_ptr<LoopAccesses> accesses;
     std::unique_ptr<RedundantAccesses> redundant;
@@ -90,11 +92,12 @@ class VersionLoops : IntervalPass {
     if (!isFallenInto(module_, f_, cfg_, loops_, l) || !f_[block.last].next.valid()) return "no-preheader";
     if (const std::string_view why = whyNotCopied(block); !why.empty()) return why;
     std::string_view why;
-    auto bound = RoundBound::find(evolution_, l, why);
+    auto bound = IterationBound::find(evolution_, l, why);
     if (!bound) return why;
     why = whyIteratesSeldom(module_, f_, cfg_, loops_[l].header);
     if (!why.empty()) return why;
-    if (const auto most = evolution_.tripCount(l).most; most && *most < kLeastRounds - 1) return "few-rounds";
+    if (const auto most = evolution_.tripCount(l).most; most && *most < kLeastIterations - 1)
+      return "few-iterations";
     auto v = std::make_unique<Version>(std::move(*bound), RunTimeChecks(evolution_.expressions()));
     v->accesses = std::make_unique<LoopAccesses>(f_, context_, l, v->bound);
     for (InstrId id = block.first; id != block.last; id = f_[id].next)
@@ -181,25 +184,26 @@ class VersionLoops : IntervalPass {
       return expander_.canExpand(v.accesses->group(v.accesses->all()[access].group).start, place);
     };
     return std::ranges::all_of(v.redundant->loads(),
-                               [&](const RedundantLoad& r) { return !r.isRoundBefore || isKnown(r.load); }) &&
+                               [&](const RedundantLoad& r) { return !r.isIterationBefore || isKnown(r.load); }) &&
            std::ranges::all_of(v.redundant->stores(),
                                [&](const InvariantStores& s) { return isKnown(s.stores.back()); });
   }
 
-  // What lives from round to round that did not before, in units of 32 bits. The address of what is stored after the loop did.
+  // What lives from iteration to iteration that did not before, in units of 32 bits. The address of what is stored
+  // after the loop did.
   int registers(BlockId block, const Version& v) const {
     const auto units = [&](std::size_t access) {
       return info(f_.registers[v.redundant->value(access).value].type).bits == 64 ? 2 : 1;
     };
     int all = 0;
-    std::set<std::size_t> stored;  // what goes round is what is stored after the loop
+    std::set<std::size_t> stored;  // what an iteration carries to the next is what is stored after the loop
     for (const InvariantStores& s : v.redundant->stores()) {
       const RegId last = v.redundant->value(s.stores.back());
       if (!intervals_[last].valueAt(slots_.last(block)).valid()) all += units(s.stores.back());
       stored.insert(s.stores.begin(), s.stores.end());
     }
     for (const RedundantLoad& load : v.redundant->loads())
-      if (load.isRoundBefore && !stored.contains(load.source)) all += units(load.load);
+      if (load.isIterationBefore && !stored.contains(load.source)) all += units(load.load);
     return all;
   }
 

@@ -27,7 +27,7 @@ struct Note {
 struct LoopReport {
   struct Form {
     std::string_view name;
-    double perRound = 0;        // machine instructions, by the pass's cost
+    double perIteration = 0;    // machine instructions, by the pass's cost
     int setup = 0;              // ... before the loop
     int saved = 0;              // ... that are no longer needed there
     int registers = 0;          // 32-bit units that it adds
@@ -48,7 +48,7 @@ struct LoopReport {
   uint32_t depth = 1;
   std::string tripCount;  // "unknown" and why, or an expression
   std::vector<Group> groups;
-  double before = 0, after = 0;  // integer instructions a round
+  double before = 0, after = 0;  // integer instructions an iteration
   std::string_view declined;     // why nothing was done; empty when something was
 };
 

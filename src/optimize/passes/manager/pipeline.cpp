@@ -101,7 +101,7 @@ std::string checkName(const std::string& name, std::span<const Step> steps) {
 }  // namespace
 
 std::string_view name(StepKind kind) {
-  constexpr std::string_view kNames[] = {"Optimize", "Cleanup", "ManyRounds"};
+  constexpr std::string_view kNames[] = {"Optimize", "Cleanup", "ManyIterations"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

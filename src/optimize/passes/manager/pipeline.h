@@ -17,11 +17,11 @@ constexpr int kOnRequest = 100;
 int levelOf(const PassInfo& pass);
 
 // What a step of the pipeline is for (pipeline.def).
-enum class StepKind : uint8_t { Optimize, Cleanup, ManyRounds };
+enum class StepKind : uint8_t { Optimize, Cleanup, ManyIterations };
 std::string_view name(StepKind kind);
 
-// Rounds from which on facts say that there are many: what is paid before a loop is then little.
-constexpr uint32_t kManyRounds = 16;
+// Iterations from which on facts say that there are many: what is paid before a loop is then little.
+constexpr uint32_t kManyIterations = 16;
 
 // One run of a pass.
 struct Step {

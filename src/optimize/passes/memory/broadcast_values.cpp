@@ -35,7 +35,7 @@ BroadcastValues::BroadcastValues(const Function& f, PassContext& context, const 
 // ---- the sections ----
 
 void BroadcastValues::eliminate(MissedRemarks& missed) {
-  for (unsigned round = 0; round < kMostRounds; ++round) {
+  for (unsigned iteration = 0; iteration < kMostIterations; ++iteration) {
     evaluate();
     const std::size_t before = sections_.size();
     const std::vector<LaneSection> all = sections_;

@@ -16,7 +16,7 @@
 //             value, that value is right in each case, and the lane's own register has it. A shuffle with a
 //             predicate (`d|p`) stays: the predicate tells whether the other lane is in the segment. Shuffles order
 //             no memory, and lanes need not run together after one.
-// Cost:       launch_values.h for each round, at most kMostRounds; and for each section with a vote.
+// Cost:       launch_values.h for each iteration, at most kMostIterations; and for each section with a vote.
 // Declines:   address-varies.
 #pragma once
 
@@ -45,7 +45,7 @@ class BroadcastValues {
   RegId wholeOf(InstrId pack) const;
 
  private:
-  static constexpr unsigned kMostRounds = 8;
+  static constexpr unsigned kMostIterations = 8;
 
   const OpcodeForm& form(InstrId id) const { return module_.form(f_[id]); }
   void eliminate(MissedRemarks& missed);

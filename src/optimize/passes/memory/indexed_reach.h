@@ -10,7 +10,7 @@
 //             Otherwise the reached bytes grow, and the caller starts again.
 // Invariants: the reached bytes only grow. An access outside of its variable has no defined meaning, so they end
 //             at the variable's end.
-// Cost:       nothing without such accesses; else the analyses of a function, for each round.
+// Cost:       nothing without such accesses; else the analyses of a function, for each iteration.
 #pragma once
 
 #include "analysis/addresses/local_addresses.h"

@@ -31,8 +31,8 @@
 namespace ptxopt {
 namespace {
 
-constexpr unsigned kMostRuns = 4;    // a pointer to a pointer takes one more
-constexpr unsigned kMostRounds = 6;  // of finding out where indexed accesses go
+constexpr unsigned kMostRuns = 4;        // a pointer to a pointer takes one more
+constexpr unsigned kMostIterations = 6;  // of finding out where indexed accesses go
 
 class LocalPromotion {
  public:
@@ -78,8 +78,8 @@ class LocalPromotion {
   bool settle(Function& result, bool keepsBlocks) {
     result = f_;
     bool changed = promote(result, keepsBlocks);
-    for (unsigned round = 0; reach_.widen(result); ++round) {
-      if (round == kMostRounds) reach_.takeAll();
+    for (unsigned iteration = 0; reach_.widen(result); ++iteration) {
+      if (iteration == kMostIterations) reach_.takeAll();
       result = f_;
       changed = promote(result, keepsBlocks);
     }

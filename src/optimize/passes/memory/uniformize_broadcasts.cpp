@@ -10,7 +10,7 @@
 //             broadcast_values.h keeps those whose branches may go, and says which values all lanes have then. This
 //             file rewrites: shuffles to copies, packs of two halves to copies, and branches away, or to a vote.
 // Cost:       nothing without a shuffle; linear in operands where launch_registers.h shows that none sends such a value; else
-//             live intervals, and linear in operands for each sweep and round.
+//             live intervals, and linear in operands for each sweep and iteration.
 // Declines:   too-large; of sections those of lane_sections.h and broadcast_values.h; of shuffles that send a lane's
 //             value to all: varies.
 #include <algorithm>

@@ -3,7 +3,7 @@
 // What:       knob split-remat: in loops whose pressure is above the next step of the occupancy (split_goal.h), a
 //             value with a cheap definition (cheap_definitions.h) whose operands hold the same values after the loop.
 // Invariants: the only definition dominates what reads it, and those of its operands' values dominate that, so no
-//             new round of a loop changes an operand while the register is live. What it reads is not split then,
+//             new iteration of a loop changes an operand while the register is live. What it reads is not split then,
 //             nor the other way around: the order of the two after the loop would matter.
 // Cost:       linear in points and in ways out.
 // Declines:   those of SplitGoal; operand-of-recomputed is told by those that ask isOperand.

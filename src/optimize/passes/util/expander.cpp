@@ -32,7 +32,7 @@ bool Expander::canBeNamed(RegId r, InstrId place) const {
   return scopes_.reaches(occurrences_, r, place);
 }
 
-// What each value holds. A value that is a recurrence holds its expression only in the round in which it begins.
+// What each value holds. A value that is a recurrence holds its expression only in the iteration in which it begins.
 void Expander::findValues() {
   values_.resize(cfg_.size());
   isSearched_.resize(cfg_.size());
@@ -66,8 +66,8 @@ bool Expander::dominates(const Holder& h, const ExpansionPlace& place) const {
   return !at.valid() || slots_[h.definition] < at;
 }
 
-// A recurrence varies with the rounds: the place must be in its loops, and in the round of the definition, which is
-// so where the definition dominates it and the loops around both are the same.
+// A recurrence varies with the iterations: the place must be in its loops, and in the iteration of the definition,
+// which is so where the definition dominates it and the loops around both are the same.
 bool Expander::canName(const Holder& h, const ExpansionPlace& place) const {
   if (!dominates(h, place)) return false;
   const Loops& loops = context_.analyses.loops();

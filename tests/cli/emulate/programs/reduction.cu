@@ -31,13 +31,13 @@ __global__ void reduce(const T* in, int n, T* partial, T* out, T neutral) {
   const Operation f{};
   T x = neutral;
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) x = f(x, in[i]);
-  for (int round = 0;; ++round) {
+  for (int iteration = 0;; ++iteration) {
     x = ofWarp(x, f);
     if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = x;
     __syncthreads();
     x = threadIdx.x < blockDim.x / 32 ? warps[threadIdx.x] : neutral;
     if (threadIdx.x < 32) x = ofWarp(x, f);
-    if (round == 1) break;
+    if (iteration == 1) break;
     if (threadIdx.x == 0) {
       partial[blockIdx.x] = x;
       __threadfence();

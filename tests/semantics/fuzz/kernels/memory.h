@@ -26,7 +26,7 @@ Base pickBase(Body& body, const Region& region, bool inRegister = false);
 void emitLoad(Body& body);
 void emitStore(Body& body);
 void emitVector(Body& body);
-// One value in memory as halves of another, and the other way round.
+// One value in memory as halves of another, and the other way around.
 void emitMixedWidths(Body& body);
 // An atomic operation on memory that only this thread uses: its result is defined.
 void emitPrivateAtomic(Body& body);

@@ -40,7 +40,7 @@ enum class Feature : uint8_t {
   Bits,         // registers of any type of the width in operations on bits
   Expressions,  // constant expressions, literals of other types, registers with a constant added
   Kept,         // addresses kept in memory and loaded again
-  Sections,     // parts that one lane runs, and lanes that leave loops at different rounds
+  Sections,     // parts that one lane runs, and lanes that leave loops at different iterations
   Tables,       // functions called through tables
   Aggregates,   // vector registers as parameters of functions
   Names,        // odd ones

@@ -1,5 +1,5 @@
 // What some lanes do while others wait: sections of one lane whose results a shuffle sends to all, as gcc makes them of
-// OpenACC and OpenMP, several in a row; and loops that lanes leave at different rounds.
+// OpenACC and OpenMP, several in a row; and loops that lanes leave at different iterations.
 //
 // A section's results are written in the lane that runs it alone. Of those that the first thread of the block runs,
 // other warps have nothing defined: they send it on, and nothing reads it there. These registers are called %gap.
@@ -177,7 +177,7 @@ class Sections {
 
 void emitSections(Body& body) { Sections(body).emit(); }
 
-// The last lane writes a word of shared memory in each round, and those lanes that are left read it, mostly by a
+// The last lane writes a word of shared memory in each iteration, and those lanes that are left read it, mostly by a
 // generic address. A lane goes with what it read last.
 void emitStragglers(Body& body) {
   Random& random = body.random;
@@ -198,17 +198,17 @@ void emitStragglers(Body& body) {
   }
   body.line("cvta.shared.u64 {}, {};", name(generic), name(base));
   const int shift = random.pick({0, 1, 2, 3}), factor = random.between(1, 9);
-  const Reg round = temporary(Class::I32), mask = temporary(Class::I32), rounds = temporary(Class::I32);
+  const Reg iteration = temporary(Class::I32), mask = temporary(Class::I32), iterations = temporary(Class::I32);
   const Reg last = temporary(Class::Pred), more = temporary(Class::Pred);
   const Class c = random.pick({Class::I32, Class::I32, Class::I64, Class::F32});
   const Reg seen = temporary(c), word = temporary(Class::I32), wide = temporary(Class::I64);
   const std::string head = body.label();
-  body.line("mov.u32 {}, 0;", name(round));
+  body.line("mov.u32 {}, 0;", name(iteration));
   body.line("mov.u32 {}, -1;", name(mask));
-  body.line("shr.u32 {}, {}, {};", name(rounds), name(lane), shift);
+  body.line("shr.u32 {}, {}, {};", name(iterations), name(lane), shift);
   body.line("setp.eq.u32 {}, {}, 31;", name(last), name(lane));
   body.place(head);
-  body.line("mad.lo.u32 {}, {}, {}, 5;", name(word), name(round), factor);
+  body.line("mad.lo.u32 {}, {}, {}, 5;", name(word), name(iteration), factor);
   body.line("mov.b64 {}, {{{}, {}}};", name(wide), name(word), name(word));
   body.line("@{} st.shared.u64 [{}], {};", name(last), name(base), name(wide));
   body.line("bar.warp.sync {};", name(mask));
@@ -216,11 +216,11 @@ void emitStragglers(Body& body) {
   const std::string type = c == Class::F32 ? "f32" : fmt::format("u{}", bits(c));
   body.line("ld{}.{} {}, [{}];", byGeneric ? "" : ".shared", type, name(seen), name(byGeneric ? generic : base));
   body.line("bar.warp.sync {};", name(mask));
-  body.line("add.u32 {}, {}, 1;", name(round), name(round));
+  body.line("add.u32 {}, {}, 1;", name(iteration), name(iteration));
   const Reg first = temporary(Class::I32);
-  body.line("shl.b32 {}, {}, {};", name(first), name(round), shift);
+  body.line("shl.b32 {}, {}, {};", name(first), name(iteration), shift);
   body.line("shl.b32 {}, -1, {};", name(mask), name(first));
-  body.line("setp.le.u32 {}, {}, {};", name(more), name(round), name(rounds));
+  body.line("setp.le.u32 {}, {}, {};", name(more), name(iteration), name(iterations));
   body.branchIf(name(more), head, false);
   body.line("bar.warp.sync -1;");
   const auto shuffle = [&](Reg from) {

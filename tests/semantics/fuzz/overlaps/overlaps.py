@@ -8,11 +8,11 @@
 A seed gives a kernel with a loop of one block that loads and stores through one to three pointers: at addresses that do not vary,
 by indices of 32 and 64 bits, signed and unsigned, scaled and negative, by pointers that move by constants and by a parameter;
 1 to 8 bytes and vectors, narrow loads, guards, values that are stored again. Loops count up and down, by ones and more and by a
-register, test <, <=, >, >=, != before and after the step, and go round once or more often. Some stand in a loop whose counter
+register, test <, <=, >, >=, != before and after the step, and iterate once or more often. Some stand in a loop whose counter
 moves their arrays and where they begin.
 
 All pointers are into one buffer, which `ptxopt run` is given: the arrays of a kernel overlap in part, wholly, in one byte, begin
-where another one ends, or lie apart, also in launches of one round. What is left in the buffer and in the registers must be
+where another one ends, or lie apart, also in launches of one iteration. What is left in the buffer and in the registers must be
 the same before and after. `ptxopt verify` gives each parameter memory of its own, so it would see none of that.
 
 That a check is needed is tested, too: of versioned kernels a copy is made whose checks never lead to the old loop. Over all seeds
@@ -174,9 +174,9 @@ class Kernel:
             *[f"  {x};" for x in loop + leave + ends], "  ret;", "}", ""])
 
     def launch(self, number):
-        """Arguments: where the arrays begin, and how often the loop goes round."""
-        rounds = self.random.choice([1, 1, 2, 3, 5, 8, 13, 20])
-        end = self.start + self.step * (rounds - 1 + self.tests_late)
+        """Arguments: where the arrays begin, and how often the loop iterates."""
+        iterations = self.random.choice([1, 1, 2, 3, 5, 8, 13, 20])
+        end = self.start + self.step * (iterations - 1 + self.tests_late)
         slack = self.random.randrange(self.size)
         limit = {"lt": end - slack, "le": end - 1 - slack, "gt": end + slack, "ge": end + 1 + slack, "ne": end}
         pick = self.random.choice
@@ -184,8 +184,8 @@ class Kernel:
         starts = []
         for other in range(self.pointers):
             by = {"near": self.random.randint(-24, 24), "apart": pick([-1, 1]) * pick([0, 1, 2, 8, 9, 20, 128, 256]),
-                  # Where the last round of another one comes to, and next to it.
-                  "edge": other and pick([-1, 0, 0, 1]) + pick([-1, 1]) * self.size * (rounds - pick([0, 1]))}[way]
+                  # Where the last iteration of another one comes to, and next to it.
+                  "edge": other and pick([-1, 0, 0, 1]) + pick([-1, 1]) * self.size * (iterations - pick([0, 1]))}[way]
             if way == "edge" and other and self.chance(70):
                 by -= self.start
             starts.append(MIDDLE + by * self.unit)

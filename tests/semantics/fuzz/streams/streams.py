@@ -10,7 +10,7 @@ A seed gives a file of kernels. Each kernel has a loop, or two in one another, a
   several with one stride, of global and shared memory, starts that are read again behind the loop
 Indices of 32 bits may pass the end of the signed or the unsigned numbers; then only the accesses on one side of it are
 executed, and the streams on the other side lie far away. Loops count up and down, by ones or more, to limits that the
-steps need not meet, test at the top, at the bottom and in the middle, go round 0 times or by negative numbers not at all,
+steps need not meet, test at the top, at the bottom and in the middle, run 0 iterations or by negative numbers not at all,
 have two latches, of which the first may go on inside, step under guards, in front of the accesses, between and behind
 them, and are entered through branches to elsewhere. What they have counted is stored behind them.
 `ptxopt verify` runs both; what is not equal is kept and named, and ends the script with status 1.
@@ -33,7 +33,7 @@ os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the g
 
 PASSES = "--passes=cssa-coalesce,register-coalescer,cross-type-coalescer,slsr,dce,lsr,dce"
 KERNELS = 6  # in a file
-MOST_ROUNDS = 16
+MOST_ITERATIONS = 16
 HEADER = ".version 8.0\n.target sm_80\n.address_size 64\n"
 
 
@@ -161,7 +161,7 @@ class Kernel:
         s.bits = 32
         by = self.pick(1, 1, 2, 3)
         down = self.chance(30)
-        room = self.random.randrange(1, MOST_ROUNDS)
+        room = self.random.randrange(1, MOST_ITERATIONS)
         end = 1 << 31 if s.sign == "s" else 1 << 32  # the first number behind
         d = self.small(self.pick(1, 3))
         first = end - room if not down else end + room
@@ -270,19 +270,19 @@ class Kernel:
     # ---- loops
 
     def loop(self, depth):
-        rounds = self.random.randrange(1, MOST_ROUNDS if depth == 0 and not self.nested else 6)
+        iterations = self.random.randrange(1, MOST_ITERATIONS if depth == 0 and not self.nested else 6)
         self.counter = self.new(32)
         shape = self.pick("bottom", "bottom", "bottom", "rotated", "top", "middle", "continue", "latches", "pointer")
         down = self.chance(25)
         by = self.pick(1, 1, 1, 2, 3)
         counter = self.counter
-        most = (MOST_ROUNDS if depth == 0 and not self.nested else 4) - 1
+        most = (MOST_ITERATIONS if depth == 0 and not self.nested else 4) - 1
         limit = self.small(15 if most >= 15 else 3) if self.chance(60) else None
         sign = self.pick("s", "u")
         if limit and shape in ("rotated", "top") and self.chance(40):
             sign = "s"
             limit = self.put("add.s32 {}, {}, -4", self.new(32), limit)  # may be negative
-        end = limit or str(rounds)
+        end = limit or str(iterations)
         if down:
             self.put(f"mov.b32 {{}}, {end}", counter)
             if shape not in ("rotated", "top"):
@@ -292,7 +292,7 @@ class Kernel:
             first = self.pick(0, 0, 0, -2, 1) if sign == "s" else 0
             self.put(f"mov.b32 {{}}, {first}", counter)
             compare, stop, step = "lt", end, by
-            if by == 1 and shape not in ("rotated", "top") and limit is None and rounds > first and self.chance(30):
+            if by == 1 and shape not in ("rotated", "top") and limit is None and iterations > first and self.chance(30):
                 compare = "ne"
         go = lambda p: self.put(f"setp.{compare}.{sign}32 {{}}, {{}}, {stop}", p, counter)
         head, done, latch = self.label(), self.label(), self.label()
@@ -312,7 +312,7 @@ class Kernel:
         if shape == "pointer" and pointer is None:
             shape = "bottom"
         if shape == "pointer":
-            self.put(f"add.s64 {{}}, {{}}, {pointer.stride * rounds}", (stop64 := self.new(64)), pointer.reg)
+            self.put(f"add.s64 {{}}, {{}}, {pointer.stride * iterations}", (stop64 := self.new(64)), pointer.reg)
         if shape == "rotated":
             p = self.new("p")
             go(p)
@@ -326,7 +326,7 @@ class Kernel:
             go(p)
             self.put(f"@!{p} bra {done}")
         self.put("add.s32 {}, {}, 1", "%r6", "%r6")
-        # Rounds are few whatever happens.
+        # Iterations are few whatever happens.
         early = [s for s in streams if self.chance(25)]
         for s in streams:
             if s in early:

@@ -105,7 +105,7 @@ class ReciprocalDivisions : FunctionPass {
     if (g.loop.valid()) return dominators_.dominates(g.place.block, u.block);
     const Use& first = g.uses.front();
     if (first.block == u.block) return slots_[first.division.at] <= slots_[u.division.at];
-    // A place in a loop that the user is not in is left once a round: no harm, but the other way no gain.
+    // A place in a loop that the user is not in is left once an iteration: no harm, but the other way no gain.
     return dominators_.dominates(first.block, u.block);
   }
 

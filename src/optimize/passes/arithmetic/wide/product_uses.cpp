@@ -26,7 +26,7 @@ bool ProductUses::isUniform(RegId reg) {
   return context_.analyses.registerFiles().of(reg) == RegisterFile::Uniform;
 }
 
-// Whether it counts the rounds of a loop that `outside` is not in.
+// Whether it counts the iterations of a loop that `outside` is not in.
 bool ProductUses::isRecurrence(RegId reg, InstrId at, BlockId outside) {
   ScalarEvolution& evolution = context_.analyses.scalarEvolution();
   const ExprId e = evolution.read(reg, at);

@@ -7,7 +7,7 @@
 //   where the other summand is in uniform registers: IADD3 and LEA can read one, IMAD.WIDE cannot, and both halves
 //   are moved first;
 //   where the addition is the step of a recurrence and both factors are registers: ptxas may copy the factors, and
-//   move the halves of the sum, in each round.
+//   move the halves of the sum, in each iteration.
 // A product of two registers that is needed as it is there is written as its two halves, which are two instructions
 // where the product of 64 bits is four, and are not taken into additions.
 //

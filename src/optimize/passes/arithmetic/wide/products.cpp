@@ -5,7 +5,7 @@
 //               is taken apart the same way. The product of 64 bits holds all that of 32 by 32, so both are the
 //               same. A product of 64 bits is four instructions for ptxas, a shift that an addition reads two: LEA
 //               and LEA.HI.X. What is one instruction then, product_uses.h says. A product of two registers that
-//               loops add in each round becomes its halves, mul.lo and mul.hi.
+//               loops add in each iteration becomes its halves, mul.lo and mul.hi.
 // Addition:     add.s64 d, x, y  with x extended becomes  mul.wide t, x', 1 ; add.s64 d, y, t: one IMAD.WIDE
 //               instead of two instructions and a sign. Modulo two to the 64 the sum is what it was.
 // Declines:     trivial (by 0 or 1), float-register (the result of a shift is in an .f64 register), shift-out (32

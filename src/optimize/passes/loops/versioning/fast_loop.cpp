@@ -61,7 +61,7 @@ RegId FastLoop::kept(std::size_t access) {
 void FastLoop::prepare(Expander& expander, ScevExpressions& e, const RunTimeChecks& checks) {
   for (const RunTimeCheck& c : checks.all()) check(expander, e, c);
   const ExpansionPlace place{entry_, place_};
-  // The operands of an access, with its address in the first round.
+  // The operands of an access, with its address in the first iteration.
   const auto operandsAt = [&](std::size_t access) {
     const LoopAccess& a = accesses_.all()[access];
     const RegId base = expander.emitToKeep(accesses_.group(a.group).start, place);
@@ -83,9 +83,9 @@ void FastLoop::prepare(Expander& expander, ScevExpressions& e, const RunTimeChec
   };
   for (const RedundantLoad& load : redundant_.loads()) {
     if (load.source != load.load) kept(load.source);
-    if (!load.isRoundBefore) continue;
+    if (!load.isIterationBefore) continue;
     const RegId first = makeLike(load.load);
-    fromRoundBefore_[load.load] = first;
+    fromIterationBefore_[load.load] = first;
     std::vector<Operand> operands = operandsAt(load.load);
     operands[0].payload = first.value;
     f_.insert(place_, f_[accesses_.all()[load.load].id].opcode(), operands);
@@ -102,7 +102,7 @@ void FastLoop::copy(bool keepsOld) {
   const InstrId at = keepsOld ? place_ : first;
   const LabelId old(f_[place_].payload), fast = keepsOld ? f_.makeLabelLike(f_, old) : old;
   if (keepsOld) f_.insertLabel(at, fast);
-  round(first, at);
+  iteration(first, at);
   const auto branch = f_.operandsOf(f_[block_.last]);
   std::vector<Operand> operands(branch.begin(), branch.end());
   for (Operand& o : operands)
@@ -124,7 +124,7 @@ void FastLoop::copy(bool keepsOld) {
 }
 
 // Copies what stands from `first` on to `at`.
-void FastLoop::round(InstrId first, InstrId at) {
+void FastLoop::iteration(InstrId first, InstrId at) {
   std::map<uint32_t, std::size_t> accessOf;  // by instruction
   std::map<std::size_t, const RedundantLoad*> loads;
   std::vector<bool> isLeftOut(accesses_.all().size());
@@ -140,7 +140,7 @@ void FastLoop::round(InstrId first, InstrId at) {
     const std::size_t access = known == accessOf.end() ? SIZE_MAX : known->second;
     if (const auto load = loads.find(access); load != loads.end()) {
       insertCopy(module_, f_, redundant_.value(access),
-                 load->second->isRoundBefore ? fromRoundBefore_[access] : kept_[load->second->source], at);
+                 load->second->isIterationBefore ? fromIterationBefore_[access] : kept_[load->second->source], at);
     } else if (access == SIZE_MAX || !isLeftOut[access]) {
       const auto operands = f_.operandsOf(f_[id]);
       f_.insert(at, f_[id].opcode(), std::vector<Operand>(operands.begin(), operands.end()));
@@ -149,8 +149,8 @@ void FastLoop::round(InstrId first, InstrId at) {
       insertCopy(module_, f_, copy->second, redundant_.value(access), at);
   }
   for (const RedundantLoad& load : redundant_.loads())
-    if (load.isRoundBefore && load.source != load.load)
-      insertCopy(module_, f_, fromRoundBefore_[load.load], kept_[load.source], at);
+    if (load.isIterationBefore && load.source != load.load)
+      insertCopy(module_, f_, fromIterationBefore_[load.load], kept_[load.source], at);
 }
 
 }  // namespace ptxopt

@@ -1,10 +1,10 @@
 // Writes the version of a loop for which checks hold: the checks before the loop, and a copy of it without redundant accesses.
 //
 //     branch to `old` unless the checks hold
-//     what the first round reads without a source, and what does not vary, to registers
+//     what the first iteration reads without a source, and what does not vary, to registers
 //   fast:
-//     the round; loads are copies of registers, stores that go are left out
-//     what the next round takes from this one, to registers
+//     the iteration; loads are copies of registers, stores that go are left out
+//     what the next iteration takes from this one, to registers
 //     @p bra fast
 //     what goes is stored
 //     bra done
@@ -33,7 +33,7 @@ class FastLoop {
 
  private:
   void check(Expander& expander, ScevExpressions& e, const RunTimeCheck& c);
-  void round(InstrId first, InstrId at);
+  void iteration(InstrId first, InstrId at);
   RegId kept(std::size_t access);
   RegId makeLike(std::size_t access);
   void put(SynthOpcode opcode, std::initializer_list<Operand> operands);
@@ -46,7 +46,7 @@ class FastLoop {
   const RedundantAccesses& redundant_;
   const InstrId place_;                               // the label, which only the old loop keeps
   std::map<std::size_t, RegId> kept_;                 // by source: a copy of its value
-  std::map<std::size_t, RegId> fromRoundBefore_;      // by load
+  std::map<std::size_t, RegId> fromIterationBefore_;  // by load
   std::map<std::size_t, std::vector<Operand>> last_;  // by store that is made after the loop: its operands
 };
 

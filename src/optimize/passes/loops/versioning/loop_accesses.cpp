@@ -139,10 +139,11 @@ std::optional<AccessRange> LoopAccesses::range(std::size_t g) const {
   return r;
 }
 
-std::optional<uint64_t> LoopAccesses::distance(const LoopAccess& a, const LoopAccess& b, bool isRoundBefore) const {
+std::optional<uint64_t> LoopAccesses::distance(const LoopAccess& a, const LoopAccess& b,
+                                               bool isIterationBefore) const {
   if (a.step != b.step) return std::nullopt;
   ScevExpressions& e = evolution_.expressions();
-  const ExprId there = isRoundBefore ? e.subtract(b.start, b.step) : b.start;
+  const ExprId there = isIterationBefore ? e.subtract(b.start, b.step) : b.start;
   uint64_t difference = 0;
   return e.differByConstant(there, a.start, difference) ? std::optional(difference) : std::nullopt;
 }

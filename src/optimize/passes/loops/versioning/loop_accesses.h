@@ -1,16 +1,16 @@
 // What a loop of one block loads from and stores to global memory, in the order of the text, and where.
 //
-// The address of an access in round k is start + k * step, modulo 2^64, by scalar evolution. Where a counter of 32 bits is
-// extended whose next round may wrap, it is that only if the checks of its group hold, which say that it does not wrap.
-// Accesses whose steps are the same and whose starts differ by a constant are a group. A group's bytes, over all rounds, lie
-// in one range that is known before the loop, if the checks of the group hold.
+// The address of an access in iteration k is start + k * step, modulo 2^64, by scalar evolution. Where a counter of 32
+// bits is extended whose next iteration may wrap, it is that only if the checks of its group hold, which say that it
+// does not wrap. Accesses whose steps are the same and whose starts differ by a constant are a group. A group's bytes,
+// over all iterations, lie in one range that is known before the loop, if the checks of the group hold.
 // Loads of memory that nobody writes (.nc), and accesses of other spaces, which global memory does not overlap, are not among
 // them. Generic ones are, with an address that is not known.
 #pragma once
 
 #include <map>
 
-#include "passes/loops/versioning/round_bound.h"
+#include "passes/loops/versioning/iteration_bound.h"
 #include "passes/manager/pass.h"
 
 namespace ptxopt {
@@ -28,11 +28,11 @@ struct LoopAccess {
 
 struct AccessGroup {
   ExprId start, step;         // of offset 0
-  int64_t low = 0, high = 0;  // offsets of the first byte, and after the last, in one round
+  int64_t low = 0, high = 0;  // offsets of the first byte, and after the last, in one iteration
   RunTimeChecks wraps;        // that its addresses are what they are said to be
 };
 
-// The bytes of a group in all rounds: [low, low + size), modulo 2^64; size is below 2^63.
+// The bytes of a group in all iterations: [low, low + size), modulo 2^64; size is below 2^63.
 struct AccessRange {
   ExprId low, size;
   RunTimeChecks checks;
@@ -40,7 +40,7 @@ struct AccessRange {
 
 class LoopAccesses {
  public:
-  LoopAccesses(const Function& f, PassContext& context, LoopId l, const RoundBound& bound)
+  LoopAccesses(const Function& f, PassContext& context, LoopId l, const IterationBound& bound)
       : f_(f), context_(context), evolution_(context.analyses.scalarEvolution()), loop_(l), bound_(bound) {}
 
   // Adds an access; they come in order.
@@ -50,9 +50,9 @@ class LoopAccesses {
   std::size_t groups() const { return groups_.size(); }
   // None where the bytes of a group cannot be told before the loop.
   std::optional<AccessRange> range(std::size_t g) const;
-  // How far `b` begins after `a`, in one round or, with `isRoundBefore`, where `b` is that of the round before; none where that
-  // is no constant.
-  std::optional<uint64_t> distance(const LoopAccess& a, const LoopAccess& b, bool isRoundBefore) const;
+  // How far `b` begins after `a`, in one iteration or, with `isIterationBefore`, where `b` is that of the iteration
+  // before; none where that is no constant.
+  std::optional<uint64_t> distance(const LoopAccess& a, const LoopAccess& b, bool isIterationBefore) const;
 
  private:
   ExprId affine(ExprId e, RunTimeChecks& wraps) const;
@@ -63,7 +63,7 @@ class LoopAccesses {
   PassContext& context_;
   ScalarEvolution& evolution_;
   const LoopId loop_;
-  const RoundBound& bound_;
+  const IterationBound& bound_;
   std::vector<LoopAccess> all_;
   std::vector<AccessGroup> groups_;
 };

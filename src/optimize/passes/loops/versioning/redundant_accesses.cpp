@@ -33,7 +33,7 @@ RedundantAccesses::RedundantAccesses(const Function& f, PassContext& context, co
       const LoopAccess& store = all[s.stores.front()];
       return store.group == load.group && store.offset == load.offset;
     });
-    if (!isOfStores && !found_[k].isRoundBefore && foundPairs_[k].empty()) continue;
+    if (!isOfStores && !found_[k].isIterationBefore && foundPairs_[k].empty()) continue;
     loads_.push_back(found_[k]);
     pairs_.insert(foundPairs_[k].begin(), foundPairs_[k].end());
   }
@@ -90,10 +90,10 @@ bool RedundantAccesses::need(std::size_t a, std::size_t b, Pairs& pairs) const {
 
 void RedundantAccesses::findLoad(std::size_t load) {
   Pairs pairs;
-  const auto end = [&](std::size_t other, bool isRoundBefore) {
-    const Step step = pass(other, load, isRoundBefore, pairs);
+  const auto end = [&](std::size_t other, bool isIterationBefore) {
+    const Step step = pass(other, load, isIterationBefore, pairs);
     if (step == Step::Found) {
-      found_.push_back({load, other, isRoundBefore});
+      found_.push_back({load, other, isIterationBefore});
       foundPairs_.push_back(pairs);
       isSourced_[load] = true;
     }
@@ -106,12 +106,12 @@ void RedundantAccesses::findLoad(std::size_t load) {
 }
 
 // Goes back over an access from a load of which nothing was found yet.
-RedundantAccesses::Step RedundantAccesses::pass(std::size_t other, std::size_t load, bool isRoundBefore,
+RedundantAccesses::Step RedundantAccesses::pass(std::size_t other, std::size_t load, bool isIterationBefore,
                                                 Pairs& pairs) const {
   const LoopAccess &o = all_.all()[other], &l = all_.all()[load];
   const Step otherwise = o.isStore ? Step::Fails : Step::Goes;
   if (!o.isKnown()) return otherwise;
-  if (const auto distance = all_.distance(l, o, isRoundBefore)) {
+  if (const auto distance = all_.distance(l, o, isIterationBefore)) {
     if (*distance == 0 && o.bytes == l.bytes && !o.isGuarded && fits(other, load)) return Step::Found;
     return areApart(*distance, l.bytes, o.bytes) ? Step::Goes : otherwise;
   }

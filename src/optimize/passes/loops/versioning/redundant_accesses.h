@@ -1,14 +1,16 @@
 // Which accesses of a loop of one block can go, if certain groups of accesses have no byte in common.
 //
-// Loads      one reads what an access before it in the round, or in the round before, read or wrote (its source), if no store
-//            between the two may write there. A load of an address that does not vary may be its own source: then it is read
-//            once before the loop. What is read in the first round without a source there is read before the loop.
-// Stores     those to one address that does not vary, in each round, if no load of the loop reads it that has no source, and
-//            nothing else may read or write it. What the last round stores last is stored after the loop.
+// Loads      one reads what an access before it in the iteration, or in the iteration before, read or wrote (its
+//            source), if no store between the two may write there. A load of an address that does not vary may be its
+//            own source: then it is read once before the loop. What is read in the first iteration without a source
+//            there is read before the loop.
+// Stores     those to one address that does not vary, in each iteration, if no load of the loop reads it that has no
+//            source, and nothing else may read or write it. What the last iteration stores last is stored after the
+//            loop.
 // A store of another group that stands between, and any access of another group for a store that goes, makes a pair of groups
 // that must be apart.
 // Declines: accesses under a guard, vectors, values that are no whole register of the access's size or, of narrow loads, of one
-// type. A load whose source stands in the same round with no pair between stays: ptxas removes it.
+// type. A load whose source stands in the same iteration with no pair between stays: ptxas removes it.
 #pragma once
 
 #include <set>
@@ -21,7 +23,7 @@ namespace ptxopt {
 
 struct RedundantLoad {
   std::size_t load = 0, source = 0;  // of the accesses
-  bool isRoundBefore = false;        // the source is that of the round before
+  bool isIterationBefore = false;    // the source is that of the iteration before
 };
 
 // Stores of one address that does not vary, the last one last.
@@ -53,7 +55,7 @@ class RedundantAccesses {
   bool mayBeApart(std::size_t a, std::size_t b) const;
   bool need(std::size_t a, std::size_t b, Pairs& pairs) const;
   void findLoad(std::size_t load);
-  Step pass(std::size_t other, std::size_t load, bool isRoundBefore, Pairs& pairs) const;
+  Step pass(std::size_t other, std::size_t load, bool isIterationBefore, Pairs& pairs) const;
   void findStores(std::size_t store);
   bool canGo(const std::vector<std::size_t>& stores, Pairs& pairs) const;
 

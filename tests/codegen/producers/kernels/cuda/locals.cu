@@ -99,11 +99,11 @@ __device__ static unsigned next(Generator& g) {
   const unsigned mixed = static_cast<unsigned>(((old >> 18) ^ old) >> 27), turn = static_cast<unsigned>(old >> 59);
   return mixed >> turn | mixed << (-turn & 31);
 }
-extern "C" __global__ void monte_carlo_pi(unsigned* hits, int rounds, unsigned long long seed) {
+extern "C" __global__ void monte_carlo_pi(unsigned* hits, int iterations, unsigned long long seed) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   Generator g = {seed + i, 2ull * i + 1};
   unsigned inside = 0;
-  for (int k = 0; k < rounds; ++k) {
+  for (int k = 0; k < iterations; ++k) {
     const float x = next(g) * (1.0f / 4294967296.0f), y = next(g) * (1.0f / 4294967296.0f);
     inside += x * x + y * y < 1.0f;
   }

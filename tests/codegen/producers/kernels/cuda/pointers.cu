@@ -68,13 +68,13 @@ extern "C" __global__ void sum_columns(const float* in, float* out, int rows, in
 }
 
 // Shared memory when the row fits, else global.
-extern "C" __global__ void smooth_rows(const float* in, float* out, float* scratch, int width, int rounds) {
+extern "C" __global__ void smooth_rows(const float* in, float* out, float* scratch, int width, int iterations) {
   __shared__ float tile[1024];
   float* row = width <= 1024 ? tile : scratch + static_cast<size_t>(blockIdx.x) * width;
   for (int i = threadIdx.x; i < width; i += blockDim.x) row[i] = in[static_cast<size_t>(blockIdx.x) * width + i];
   __syncthreads();
-  for (int round = 0; round < rounds; ++round) {
-    for (int i = 1 + 2 * threadIdx.x + round % 2; i < width - 1; i += 2 * blockDim.x)
+  for (int iteration = 0; iteration < iterations; ++iteration) {
+    for (int i = 1 + 2 * threadIdx.x + iteration % 2; i < width - 1; i += 2 * blockDim.x)
       row[i] = 0.25f * row[i - 1] + 0.5f * row[i] + 0.25f * row[i + 1];
     __syncthreads();
   }

@@ -183,13 +183,13 @@ __kernel void lonely_groups(__global const int* a, __global int* out) {
   out[get_num_groups(0) - 1 - get_group_id(0)] = mine * 3u;
 }
 
-// Values go round a ring through local memory, the barrier in a loop of uniform length
+// Values travel around a ring through local memory, the barrier in a loop of uniform length
 //@ ring 256 64 in:uint:256 out:uint:256 uint=37
-__kernel void ring(__global const uint* a, __global uint* out, uint rounds) {
+__kernel void ring(__global const uint* a, __global uint* out, uint iterations) {
   __local uint here[64], there[64];
   const uint t = get_local_id(0);
   here[t] = a[get_global_id(0)];
-  for (uint k = 0; k < rounds; ++k) {
+  for (uint k = 0; k < iterations; ++k) {
     barrier(CLK_LOCAL_MEM_FENCE);
     there[(t + 1) & 63] = rotate(here[t], k & 31u) + t;
     barrier(CLK_LOCAL_MEM_FENCE);

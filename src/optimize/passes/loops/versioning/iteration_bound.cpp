@@ -1,4 +1,4 @@
-#include "passes/loops/versioning/round_bound.h"
+#include "passes/loops/versioning/iteration_bound.h"
 
 #include <bit>
 
@@ -10,12 +10,12 @@ constexpr uint64_t kMostStep = uint64_t{1} << 29;  // of an address, and of a co
 
 }  // namespace
 
-ExprId RoundBound::extend(ExprId a, bool isSigned) const {
+ExprId IterationBound::extend(ExprId a, bool isSigned) const {
   if (evolution_.expressions()[a].width == 64) return a;
   return isSigned ? evolution_.signExtend(a, 64) : evolution_.zeroExtend(a, 64);
 }
 
-std::optional<RoundBound> RoundBound::find(ScalarEvolution& evolution, LoopId l, std::string_view& why) {
+std::optional<IterationBound> IterationBound::find(ScalarEvolution& evolution, LoopId l, std::string_view& why) {
   why = "counter";
   const auto tests = evolution.exitTests(l);
   if (tests.size() != 1) return std::nullopt;
@@ -25,7 +25,7 @@ std::optional<RoundBound> RoundBound::find(ScalarEvolution& evolution, LoopId l,
   if ((width != 32 && width != 64) || t.comparison == Relation::Equal) return std::nullopt;
   if (!e.isInvariant(e[t.tested].start(), l) || !e.isInvariant(e[t.tested].step(), l)) return std::nullopt;
   const bool isCounted = evolution.tripCount(l).exact.valid();
-  RoundBound bound(evolution);
+  IterationBound bound(evolution);
   if (!bound.findSteps(t)) return std::nullopt;
   if (!(t.comparison == Relation::NotEqual ? bound.countUntilEqual(t, isCounted) : bound.countTo(t, isCounted)))
     return std::nullopt;
@@ -34,7 +34,7 @@ std::optional<RoundBound> RoundBound::find(ScalarEvolution& evolution, LoopId l,
   return bound;
 }
 
-bool RoundBound::findSteps(const ExitTest& t) {
+bool IterationBound::findSteps(const ExitTest& t) {
   const ScevExpressions& e = evolution_.expressions();
   const ExprId step = e[t.tested].step();
   const bool goesUp = t.comparison == Relation::Less || t.comparison == Relation::LessEqual;
@@ -53,7 +53,7 @@ bool RoundBound::findSteps(const ExitTest& t) {
   return true;
 }
 
-bool RoundBound::countTo(const ExitTest& t, bool isCounted) {
+bool IterationBound::countTo(const ExitTest& t, bool isCounted) {
   ScevExpressions& e = evolution_.expressions();
   const bool goesUp = t.comparison == Relation::Less || t.comparison == Relation::LessEqual;
   const bool isInclusive = t.comparison == Relation::LessEqual || t.comparison == Relation::GreaterEqual;
@@ -63,7 +63,7 @@ bool RoundBound::countTo(const ExitTest& t, bool isCounted) {
   const ExprId between = e.subtract(high, low);
   const bool isSure = isCounted || (!wideStep_.valid() && size_ == 1 && !isInclusive);
   if (e[t.tested].width == 64) {
-    // One more round than the first: then the difference is that of numbers.
+    // One more iteration than the first: then the difference is that of numbers.
     checks_.less(low, high, t.isSigned);
     checks_.less(between, constant(kMostDistance - 1), false);
     // Far enough from the end for a step beyond the limit.
@@ -82,7 +82,7 @@ bool RoundBound::countTo(const ExitTest& t, bool isCounted) {
   return true;
 }
 
-bool RoundBound::countUntilEqual(const ExitTest& t, bool isCounted) {
+bool IterationBound::countUntilEqual(const ExitTest& t, bool isCounted) {
   ScevExpressions& e = evolution_.expressions();
   const ExprId start = e[t.tested].start(), step = e[t.tested].step();
   if (!e.isConstant(step)) return false;
@@ -96,7 +96,7 @@ bool RoundBound::countUntilEqual(const ExitTest& t, bool isCounted) {
   return true;
 }
 
-std::optional<RoundBound::Reach> RoundBound::reach(ExprId step) const {
+std::optional<IterationBound::Reach> IterationBound::reach(ExprId step) const {
   ScevExpressions& e = evolution_.expressions();
   Reach r{.size = {}, .goesDown = false, .checks = RunTimeChecks(e)};
   const auto by = [&](int64_t factor, uint64_t divisor) {

@@ -1,4 +1,4 @@
-#include "timing/known_rounds.h"
+#include "timing/known_iterations.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,9 +11,9 @@ namespace {
 constexpr uint32_t kNoLoop = PtxLoops::kNone;
 static_assert(kNoLoop == Region::kNone);
 
-class KnownRounds {
+class KnownIterations {
  public:
-  KnownRounds(const TimedCode& code, const PtxLoops& ptx, const std::function<uint32_t(uint64_t)>& lineAt)
+  KnownIterations(const TimedCode& code, const PtxLoops& ptx, const std::function<uint32_t(uint64_t)>& lineAt)
       : code_(code), ptx_(ptx), loopOf_(code.flow.blocks().size(), kNoLoop) {
     const auto& loops = code.flow.loops();
     for (uint32_t l = 0; l < loops.size(); ++l)  // inner ones come later
@@ -23,7 +23,7 @@ class KnownRounds {
   }
 
   // Whenever control enters the loop.
-  std::vector<std::optional<Rounds>> find() const {
+  std::vector<std::optional<Iterations>> find() const {
     const auto& loops = code_.flow.loops();
     std::vector<uint32_t> madeOf(loops.size()), copies(loops.size());
     for (uint32_t l = 0; l < loops.size(); ++l) {
@@ -31,10 +31,11 @@ class KnownRounds {
       if (loops[l].parent != kNoLoop && madeOf[loops[l].parent] == madeOf[l]) madeOf[l] = kNoLoop;
       copies[l] = madeOf[l] == kNoLoop ? 0 : copiesIn(l, madeOf[l]);
     }
-    std::vector<std::optional<Rounds>> rounds(loops.size());
+    std::vector<std::optional<Iterations>> iterations(loops.size());
     for (uint32_t l = 0; l < loops.size(); ++l) {
-      if (madeOf[l] != kNoLoop && ptx_.rounds[madeOf[l]] == PtxLoops::kNever) rounds[l] = {0, RoundsFrom::Profiled};
-      if (copies[l] == 0 || rounds[l]) continue;
+      if (madeOf[l] != kNoLoop && ptx_.iterations[madeOf[l]] == PtxLoops::kNever)
+        iterations[l] = {0, IterationsFrom::Profiled};
+      if (copies[l] == 0 || iterations[l]) continue;
       uint32_t most = 0, more = 0;  // copies: the most, and the next more than here
       bool allKnown = true, hasRest = false;
       for (uint32_t other = 0; other < loops.size(); ++other) {
@@ -45,19 +46,20 @@ class KnownRounds {
         hasRest |= copies[other] < copies[l];
       }
       if (!allKnown) continue;
-      const double all = ptx_.rounds[madeOf[l]];
+      const double all = ptx_.iterations[madeOf[l]];
       if (all <= 0) {
-        if (more != 0) rounds[l] = {(static_cast<double>(more) / copies[l] - 1) / 2, RoundsFrom::Assumed};
+        if (more != 0) iterations[l] = {(static_cast<double>(more) / copies[l] - 1) / 2, IterationsFrom::Assumed};
       } else if (all >= most || isSeen(madeOf[l])) {
-        // What launches were seen to make may be too few for the loop with most copies: the rest is elsewhere, or leaves it after some copies.
+        // What launches were seen to make may be too few for the loop with most copies: the rest is elsewhere, or
+        // leaves it after some copies.
         const bool isWhole = all >= most || copies[l] != most || hasRest || isElsewhere(madeOf, madeOf[l]);
-        rounds[l] = {!isWhole            ? all / most
-                     : copies[l] == most ? std::floor(all / most)
-                                         : std::fmod(all, most) / copies[l],
-                     isSeen(madeOf[l]) ? RoundsFrom::Profiled : RoundsFrom::Known};
+        iterations[l] = {!isWhole            ? all / most
+                         : copies[l] == most ? std::floor(all / most)
+                                             : std::fmod(all, most) / copies[l],
+                         isSeen(madeOf[l]) ? IterationsFrom::Profiled : IterationsFrom::Known};
       }
     }
-    return rounds;
+    return iterations;
   }
 
  private:
@@ -111,12 +113,13 @@ class KnownRounds {
 
 }  // namespace
 
-RoundsOf knownOrAssumedRounds(const TimedCode& code, const PtxLoops& loops,
-                              const std::function<uint32_t(uint64_t)>& lineAt, double assumed) {
-  return [found = KnownRounds(code, loops, lineAt).find(), assumed](uint32_t loop, double entries) -> Rounds {
-    if (found[loop]) return {entries * found[loop]->all, found[loop]->from};
-    return {entries * assumed, RoundsFrom::Assumed};
-  };
+IterationsOf knownOrAssumedIterations(const TimedCode& code, const PtxLoops& loops,
+                                      const std::function<uint32_t(uint64_t)>& lineAt, double assumed) {
+  return
+      [found = KnownIterations(code, loops, lineAt).find(), assumed](uint32_t loop, double entries) -> Iterations {
+        if (found[loop]) return {entries * found[loop]->all, found[loop]->from};
+        return {entries * assumed, IterationsFrom::Assumed};
+      };
 }
 
 }  // namespace ptxopt::timing

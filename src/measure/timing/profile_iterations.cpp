@@ -1,4 +1,4 @@
-#include "timing/profile_rounds.h"
+#include "timing/profile_iterations.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -24,15 +24,15 @@ uint32_t blockAt(const Counts& counts, uint32_t line) {
   return line == 0 || after == counts.begin() ? 0 : std::prev(after)->first;
 }
 
-class RoundFinder {
+class IterationFinder {
  public:
-  RoundFinder(const TimedCode& code, const Counts& counts, const std::function<uint32_t(uint64_t)>& lineAt)
+  IterationFinder(const TimedCode& code, const Counts& counts, const std::function<uint32_t(uint64_t)>& lineAt)
       : code_(code), counts_(counts), lineAt_(lineAt) {}
 
   // Of each loop, by a warp in a run; -1: not known.
   std::vector<double> find() const {
     const auto& loops = code_.flow.loops();
-    std::vector<double> rounds(loops.size(), -1);
+    std::vector<double> iterations(loops.size(), -1);
     std::vector<uint32_t> loopOf(code_.flow.blocks().size(), Region::kNone);
     for (uint32_t l = 0; l < loops.size(); ++l)
       for (const uint32_t b : loops[l].blocks) loopOf[b] = l;
@@ -47,9 +47,9 @@ class RoundFinder {
       for (const Body& other : bodies) alike += other.block == body.block && other.copies == most;
       if (body.copies != most) continue;
       const double here = static_cast<double>(counts_.at(body.block)) / warps / most / alike;
-      rounds[body.loop] = std::max(rounds[body.loop], here);
+      iterations[body.loop] = std::max(iterations[body.loop], here);
     }
-    return rounds;
+    return iterations;
   }
 
  private:
@@ -96,12 +96,12 @@ std::optional<ProfileCounts> readProfile(std::string_view text, std::string& err
   }
 }
 
-RoundsOf profiledRounds(const TimedCode& code, const ProfileCounts& profile, std::string_view function,
-                        const std::function<uint32_t(uint64_t)>& lineAt) {
+IterationsOf profiledIterations(const TimedCode& code, const ProfileCounts& profile, std::string_view function,
+                                const std::function<uint32_t(uint64_t)>& lineAt) {
   const auto counts = profile.blocks.find(function);
-  if (counts == profile.blocks.end() || counts->second.empty()) return sameRounds(kAssumedRounds);
-  return [rounds = RoundFinder(code, counts->second, lineAt).find()](uint32_t loop, double entries) {
-    return Rounds{rounds[loop] < 0 ? entries : rounds[loop], RoundsFrom::Profiled};
+  if (counts == profile.blocks.end() || counts->second.empty()) return sameIterations(kAssumedIterations);
+  return [iterations = IterationFinder(code, counts->second, lineAt).find()](uint32_t loop, double entries) {
+    return Iterations{iterations[loop] < 0 ? entries : iterations[loop], IterationsFrom::Profiled};
   };
 }
 

@@ -1,13 +1,14 @@
-// How often loops iterate, from the loops of the PTX that they were made of, and their constant trip counts or what a profile of
-// launches has of them.
+// How often loops iterate, from the loops of the PTX that they were made of, and their constant trip counts or what a
+// profile of launches has of them.
 //
-// A loop of machine code is made of the innermost loop of the PTX around the branch that leads back to its header, by the
-// lines of its instructions. Where ptxas unrolled it, several instructions come from one of the PTX (copies.h). Of several loops that were made of one, those with fewer
-// copies go round for what is left: of a trip count that is not known for half of what may be left, so that a loop of four
-// copies next to one of sixteen iterates one and a half times. What launches were seen to make may be fewer than the most copies:
-// the loop is then not entered where copies are elsewhere, and left early otherwise.
-// Declines: branches back that are of different loops or of none; a loop in which a loop was made of the same one; nothing that
-// tells the copies, unless each line has one instruction.
+// A loop of machine code is made of the innermost loop of the PTX around the branch that leads back to its header, by
+// the lines of its instructions. Where ptxas unrolled it, several instructions come from one of the PTX (copies.h). Of
+// several loops that were made of one, those with fewer copies iterate for what is left: of a trip count that is not
+// known for half of what may be left, so that a loop of four copies next to one of sixteen iterates one and a half
+// times. What launches were seen to make may be fewer than the most copies: the loop is then not entered where copies
+// are elsewhere, and left early otherwise.
+// Declines: branches back that are of different loops or of none; a loop in which a loop was made of the same one;
+// nothing that tells the copies, unless each line has one instruction.
 #pragma once
 
 #include <functional>
@@ -32,10 +33,10 @@ struct PtxLoops {
   static constexpr uint32_t kNone = UINT32_MAX;  // no loop, or not known which
   static constexpr double kNever = -1;
   std::vector<double>
-      rounds;  // whenever control enters the loop; 0: not known; kNever: no launch was seen to enter it
+      iterations;  // whenever control enters the loop; 0: not known; kNever: no launch was seen to enter it
   std::map<uint32_t, uint32_t> loopOfLine;  // the innermost one
   std::vector<bool> isSeen =
-      {};  // by loop: the rounds are what launches were seen to make, in the mean; may be shorter
+      {};  // by loop: the iterations are what launches were seen to make, in the mean; may be shorter
   std::vector<PtxBody> bodies = {};  // of kernels that have several; that for all other launches comes last
   std::map<uint32_t, uint32_t> bodyOfLine = {};  // of these kernels
   std::map<std::string, uint32_t, std::less<>> threads =
@@ -52,7 +53,7 @@ struct PtxLoops {
 };
 
 // For regionsOf(): the known ones, those of loops for what is left, and `assumed` of other loops.
-RoundsOf knownOrAssumedRounds(const TimedCode& code, const PtxLoops& loops,
-                              const std::function<uint32_t(uint64_t)>& lineAt, double assumed);
+IterationsOf knownOrAssumedIterations(const TimedCode& code, const PtxLoops& loops,
+                                      const std::function<uint32_t(uint64_t)>& lineAt, double assumed);
 
 }  // namespace ptxopt::timing
