@@ -1,3 +1,6 @@
+// Each row of clients.def has a function here that looks for the client in PATH or in Python's packages, and reads its
+// variables for the ptxas that it would call. The hook of the Python package counts for a client that PTXOPT_HOOKS
+// names.
 #include "doctor/clients.h"
 
 #include <fmt/format.h>

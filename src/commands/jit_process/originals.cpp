@@ -1,3 +1,6 @@
+// The original functions are copied textually: a scan over tokens appends the suffix to their names, but not to opcodes
+// or directives that look like them. The parsed module gives the kernels' parameters, the variables and reasons not to
+// compare; a result that does not parse is dropped.
 #include "jit_process/originals.h"
 
 #include <fmt/format.h>

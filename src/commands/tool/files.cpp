@@ -1,3 +1,6 @@
+// A new file is written beside the old one with its owner, mode and attributes, then renamed over it; all files are
+// prepared before the first is renamed. A file with several names, or attributes that cannot be copied, is written over
+// after a copy of it was made.
 #include "tool/files.h"
 
 #include <fcntl.h>

@@ -1,3 +1,6 @@
+// Signals are blocked until the child's id is known, then handlers pass them on. Output is read by poll() from both
+// pipes and a descriptor of the process, so that reading ends with the program even where a grandchild keeps a pipe
+// open.
 #include "wrapper/child.h"
 
 #include <fcntl.h>

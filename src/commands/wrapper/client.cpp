@@ -1,3 +1,6 @@
+// The parent's program, mapped files and command line are read from /proc; nvcc and cmake are looked for among its
+// ancestors, up to the eighth. Triton's two variables show which ptxas is meant where the called path equals one of
+// them.
 #include "wrapper/client.h"
 
 #include <fmt/format.h>

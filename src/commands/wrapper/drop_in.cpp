@@ -1,3 +1,6 @@
+// The order of steps: the inputs are found, a ptxas is chosen, each input is optimized, and the real ptxas runs on
+// temporary files. What it refuses is tried again as given. The guard's own output is used instead of a run where it is
+// what the call asks for.
 #include "wrapper/drop_in.h"
 
 #include <fmt/format.h>

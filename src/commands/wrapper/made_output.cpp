@@ -1,3 +1,5 @@
+// Lines of ptxas that only -v prints are recognized by how they begin. A line that may be of either kind makes the
+// whole output unusable, and ptxas then runs again.
 #include "wrapper/made_output.h"
 
 #include <algorithm>

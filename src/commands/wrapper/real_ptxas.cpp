@@ -1,3 +1,5 @@
+// Files are compared by device and inode, so that a link to a program that was called already is not called again.
+// Programs that the guard asks are noted only while it asks them.
 #include "wrapper/real_ptxas.h"
 
 #include <sys/stat.h>

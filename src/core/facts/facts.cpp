@@ -1,3 +1,6 @@
+// Facts start from what PTX itself allows and declares, and each entry is intersected with what is known so far; an
+// empty intersection is an error. The file is read before the comments, and what depends on several facts is checked at
+// the end.
 #include "facts/facts.h"
 
 #include <fmt/format.h>

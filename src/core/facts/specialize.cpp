@@ -1,3 +1,5 @@
+// Each kernel with facts is copied textually after itself, under its name with the suffix and with its facts as a
+// comment. A kernel that keeps state in variables of its own is refused.
 #include "facts/specialize.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// The text of initializers is scanned for words that begin as names do. Chunks of 64 characters that hold only numbers
+// are skipped at once, because large tables are mostly that.
 #include "ir/initializers.h"
 
 #include <algorithm>

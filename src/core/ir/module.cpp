@@ -1,3 +1,5 @@
+// Each spelling of an opcode is decoded once, when it is added. The opcodes and declarations that passes need are found
+// or made on the first request.
 #include "ir/module.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// The order of steps: all texts are read, own names that clash are renamed, shared names are resolved to one definition
+// each, and the items are written by kinds.
 #include "link/link.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,6 @@
+// A unit is parsed once for its declarations and then rewritten by tokens of the lexer, so that comments and layout do
+// not matter. The first word of a statement is an opcode and stays; a renamed name that is one of a range of registers
+// makes the unit an error.
 #include "link/unit.h"
 
 #include <PtxLexer.h>

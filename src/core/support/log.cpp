@@ -1,3 +1,5 @@
+// Sinks of descriptors write each message by one call, as text or as JSON. The callback is kept outside of spdlog,
+// whose lock it must not hold: calls are counted, and a callback is replaced only when none of its calls runs.
 #include "support/log.h"
 
 #include <fcntl.h>

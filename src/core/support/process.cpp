@@ -1,3 +1,5 @@
+// The loop polls both pipes and the process until the program ends, its time is over or the caller cancels; then the
+// group is killed and what is left in the pipes is read. waitid() with WNOWAIT keeps the id valid until then.
 #include "support/process.h"
 
 #include <fcntl.h>

@@ -1,3 +1,5 @@
+// Text that is spelled canonically already is copied after one look at its characters. Other text goes through the
+// lexer, and the two tokens around a gap decide whether it becomes a blank, a line or nothing.
 #include "text/canonical.h"
 
 #include <array>

@@ -1,3 +1,5 @@
+// Instances are kept by their handle, with a copy of their nodes. An update is taken over where types and functions of
+// all nodes are the same in order; otherwise the instance is refused with the reason.
 #include "capture/graphs.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// A launch is checked against the limits of the device and of the kernel, then run plainly, counted, profiled or
+// compared. A comparison runs both versions from the same image of memory, one after the other, and keeps the result of
+// the first.
 #include "emulate/launch.h"
 
 #include <fmt/format.h>

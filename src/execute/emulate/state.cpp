@@ -1,3 +1,5 @@
+// Modules are loaded when something of them is first used. Every function of CUDA runs under the one lock, and its
+// exceptions become CUDA's error codes; a fault of a kernel makes all later calls fail, as on a device.
 #include "emulate/state.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// One check is used as it is; several are held by AllChecks, which hands each event on to all of them in order.
 #include "exec/checks.h"
 
 #include <vector>

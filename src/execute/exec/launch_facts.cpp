@@ -1,3 +1,5 @@
+// Shapes and parameters are compared with the facts before a launch. Read-only memory is watched while the launch runs:
+// the ranges are marked at its start and the marks are undone in reverse order.
 #include "exec/launch_facts.h"
 
 #include <fmt/format.h>

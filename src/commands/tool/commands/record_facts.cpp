@@ -1,3 +1,5 @@
+// Each number keeps its least and most value and the greatest common divisor of all values. A parameter whose values
+// are all addresses of recorded memory gets an alignment of up to 256 bytes instead of a range.
 #include "tool/commands/record_facts.h"
 
 #include <fmt/format.h>

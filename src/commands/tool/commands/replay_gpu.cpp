@@ -1,3 +1,5 @@
+// Each module is assembled once, on its first launch, for the device at hand, or passed to the driver as PTX. Launches
+// are run and compared in the order of the record, and shown as lines or as JSON.
 #include "tool/commands/replay_gpu.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// The order of options matters: each --kernel begins a launch, and those after it belong to that launch. The arguments
+// are rewritten so that each --arg has one value, and the launches are made from CLI11's order of parsing.
 #include "tool/commands/run_line.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// A buffer is filled from a file, a number, a sequence or the seed. An argument is matched with the parameter's type
+// and size, and one that names a buffer becomes its address.
 #include "tool/commands/run_memory.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// Numbers are rounded once, from the text to the type, and hexadecimal ones are bits. Random contents come from
+// splitmix64 seeded by FNV-1a of the seed and the buffer's name, so that they do not depend on the order of buffers.
 #include "tool/commands/run_values.h"
 
 #include <fmt/format.h>

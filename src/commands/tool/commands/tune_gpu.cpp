@@ -1,3 +1,5 @@
+// Launches come from a record, or one is made of the options; options of one kind are refused beside those of the
+// other. A made launch keeps what it refers to alive for as long as the bench.
 #include "tool/commands/tune_gpu.h"
 
 #include <fmt/format.h>

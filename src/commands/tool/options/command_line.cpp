@@ -1,3 +1,6 @@
+// Options are declared by groups of --help, the rare ones only where a word may name one, because declaring them takes
+// longer than reading a short command line. Then what was said is taken, and combinations that do not go together are
+// refused.
 #include "tool/options/command_line.h"
 
 #include <fmt/format.h>

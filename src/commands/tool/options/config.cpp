@@ -1,3 +1,5 @@
+// The file is parsed as JSON of bounded depth, and each mistake is placed by searching the text for its key. Variables
+// are set only where no mistake was found, once a process.
 #include "tool/options/config.h"
 
 #include <fcntl.h>

@@ -1,3 +1,5 @@
+// The table of variables comes from environment.def, each row with a function that says what is wrong with a value. A
+// PTXOPT_ variable that is not in the table gets the nearest known name as a hint.
 #include "tool/options/environment.h"
 
 #include <fcntl.h>

@@ -1,3 +1,6 @@
+// Each parse adds --color, the options of the log and --help to the app, then lets CLI11 read the words. A describing
+// caller gets the app's description instead of a parse, and options before a program's name end at the first word
+// without a dash.
 #include "tool/options/parse_arguments.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// The variable is split as a shell splits words and read by a CLI::App that shares its tables with ptxopt itself. The
+// app is not made where no variable is set, and a mistake is kept as text for the caller to report.
 #include "tool/options/wrapper_options.h"
 
 #include <fmt/format.h>
