@@ -1,5 +1,5 @@
-// The list is checked first, since all else walks it; then each instruction's operands, groups and ids; then labels.
-// The first fault found is reported.
+// The list is checked first, since all else walks it; then each instruction's operands, groups, ids and braces; then
+// labels. The first fault found is reported.
 #include "ir/verify.h"
 
 #include <fmt/format.h>

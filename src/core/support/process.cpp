@@ -1,5 +1,6 @@
 // The loop polls both pipes and the process until the program ends, its time is over or the caller cancels; then the
-// group is killed and what is left in the pipes is read. waitid() with WNOWAIT keeps the id valid until then.
+// group is killed and what is left in the pipes is read. The program stays a zombie until then (WNOWAIT), which keeps
+// its id valid.
 #include "support/process.h"
 
 #include <fcntl.h>

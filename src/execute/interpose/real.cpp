@@ -1,3 +1,5 @@
+// One table has a row for each function, with ours and, once found, the driver's. Our dlsym() and dlopen() end in tail
+// calls of glibc's, whose results depend on where the call comes from.
 #include "interpose/real.h"
 
 #include <dlfcn.h>

@@ -1,3 +1,5 @@
+// Modules and kernels are kept by handle, guarded by one lock that is not held during calls of the driver. A kernel
+// that is looked up again through a library, a module or a function gets the same entry.
 #include "jit/compared_kernels.h"
 
 #include <unistd.h>

@@ -1,3 +1,5 @@
+// The first bytes say what an image is; a fat binary is then decided entry by entry. Text is PTX if it has the
+// directive .version and no zero byte.
 #include "jit/image.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Options and values are arrays of the same length; the values are copied. Buffers of logs are copied as well and their
+// addresses exchanged; giveToProgram() copies the contents back.
 #include "jit/jit_options.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// The image, the result and the reply travel by memory files and a pipe. An intermediate child, made by clone() with
+// CLONE_VM, closes all other descriptors, spawns ptxopt in a session of its own, and ends.
 #include "jit/optimizer.h"
 
 #include <fcntl.h>

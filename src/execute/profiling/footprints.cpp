@@ -1,3 +1,6 @@
+// Launches with the same key, which is shape, numbers and places of addresses in their allocations, share one watched
+// result. While a launch is watched, each access of a shared allocation widens the range of every parameter that its
+// address may be made of.
 #include "profiling/footprints.h"
 
 #include <algorithm>

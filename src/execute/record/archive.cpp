@@ -1,3 +1,5 @@
+// minizip reads the list of entries once and each content on request, with its digest checked. Sizes are bounded by a
+// multiple of the file's own, so that a small file cannot ask for large memory.
 #include "record/archive.h"
 
 #include <fmt/format.h>

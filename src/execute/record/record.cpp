@@ -1,3 +1,5 @@
+// Writing builds JSON values; reading is a SAX parser within limits that hands over each module and launch as it ends,
+// so that large records are never held as JSON. Numbers that do not fit their type are errors.
 #include "record/record.h"
 
 #define XXH_INLINE_ALL  // no library is needed

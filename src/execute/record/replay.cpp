@@ -1,3 +1,5 @@
+// Memory is allocated at the recorded addresses and filled, textures are bound, and the kernel is launched in a machine
+// of its own. Differences are counted, and the first is described; the barrier of a cooperative grid is left out.
 #include "record/replay.h"
 
 #include <fmt/format.h>

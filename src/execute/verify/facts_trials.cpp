@@ -1,3 +1,5 @@
+// Each chosen value is kept where the fact holds, and otherwise replaced by one that depends on it and is a multiple
+// within the range. Components of a block become their least from z to x until the block fits.
 #include "verify/facts_trials.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// The opcode gives an image's kind, dimensions and type, and its handle, a name or a field, says which it is. A query
+// leaves what another access has said.
 #include <algorithm>
 #include <optional>
 

@@ -1,3 +1,5 @@
+// An element is a function of the kind, the seed and its index through the finalizer of splitmix64, so that any page
+// can be made alone and in any order.
 #include "verify/values.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// Trials are made in a fixed order and dropped where the first module faults; work already spent decides when to stop.
+// A difference is checked for races and undetermined values, retried with threads kept apart, and made smaller before
+// it is reported.
 #include "verify/verify.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// The frame is written by hand, with each function's JSON on a line; reading accepts one object or a history of one a
+// line and takes the last. Older versions may lack members.
 #include "diff/baseline.h"
 
 #include <fmt/format.h>

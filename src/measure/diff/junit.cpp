@@ -1,3 +1,5 @@
+// A suite holds the rows of one architecture, with a test case for each; a regression is a failure and a problem an
+// error. Characters that XML 1.0 cannot hold become question marks.
 #include <fmt/format.h>
 
 #include <map>

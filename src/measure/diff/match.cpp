@@ -1,3 +1,5 @@
+// Matching goes from sure to unsure keys, and a key that several units or functions of one side have decides nothing.
+// What is matched is marked, so that later steps see the rest only.
 #include "diff/match.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// The order of steps: all sources of both sides are surveyed, units are planned by architecture, a ptxas is chosen, the
+// jobs run in parallel, and compile times are measured for all at once.
 #include "diff/measure.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// The two sides are matched as for a comparison; each function of the new side then takes over the old figures where a
+// measure got worse.
 #include "diff/ratchet.h"
 
 #include <algorithm>

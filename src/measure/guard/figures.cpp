@@ -1,3 +1,5 @@
+// Figures known by kernel come first; kernels that are not asked about are cut out if they are a fifth of the text or
+// more, and the rest is assembled. Tries of kernels that call nothing are put into one text, so that ptxas starts once.
 #include "guard/figures.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,6 @@
+// The order of steps: known faults are looked for, both texts are assembled, functions are judged, those that got worse
+// are retried, and the rest is put back. Judging repeats until nothing is worse, since keeping one text may change the
+// code of its callers.
 #include "guard/guard.h"
 
 #include <fmt/format.h>

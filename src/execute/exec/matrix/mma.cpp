@@ -1,3 +1,5 @@
+// A form is accepted by a table of types and shapes and by the modifiers that fit them. A product gathers A, B and C
+// from registers into matrices, multiplies block by block, and scatters D.
 #include "exec/matrix/mma.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Each function handles its special cases, calls elementary.h in f64 and rounds the result once. The f64 forms with
+// .ftz work on the upper word, rounded to nearest even.
 #include "exec/value/approximate.h"
 
 #include <bit>

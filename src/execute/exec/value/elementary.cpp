@@ -1,3 +1,5 @@
+// Arguments are reduced to where a Taylor series converges fast. The reduction takes the whole part for 2^x, the
+// exponent for log2, and Payne and Hanek's method with 256 bits of 2/pi for sine and cosine.
 #include "exec/value/elementary.h"
 
 #include <bit>

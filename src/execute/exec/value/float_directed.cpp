@@ -1,3 +1,5 @@
+// Operands are unpacked to sign, exponent and significand; sums, quotients and roots keep a sticky bit for what is
+// lost, and pack() rounds once. The root is the integer one of a double's estimate after a step of Newton's method.
 #include "exec/value/float_directed.h"
 
 #include <bit>
