@@ -1,5 +1,5 @@
-// Memory behind a pointer is made when it is first touched: a page gets its contents from the trial's seed, and the
-// pointers of its slots. Pages that only one of two runs wrote are known by a flag of each page.
+// The memory that a pointer leads to is made when it is first touched: a page gets its contents from the trial's seed,
+// and the pointers of its slots. Pages that only one of two runs wrote are known by a flag of each page.
 #include <algorithm>
 #include <cstring>
 #include <new>

@@ -1,5 +1,5 @@
-// The order of steps: functions are matched, each pair becomes a row with its verdict, rows are sorted by change and
-// severity, sums and geometric means are made, and what could not be checked is added as problems.
+// Functions are matched, each pair becomes a row with its verdict, and rows are sorted by change and severity. Then
+// sums and geometric means are made, and what could not be checked is added as problems.
 #include "diff/diff.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// The passes run with the profile and without it; kernels whose text differs are judged both ways by the same input.
+// The chosen mixture is optimized once more and checked function by function against the texts that were judged.
 #include "guard/with_profile.h"
 
 #include <algorithm>

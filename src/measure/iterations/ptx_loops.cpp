@@ -1,3 +1,5 @@
+// Each loop is noted by the lines of its instructions, with the trip count of scalar evolution or the entries and
+// iterations of the profile. Copies of a loop share the profile's counts by how much each computes in an iteration.
 #include "iterations/ptx_loops.h"
 
 #include <algorithm>

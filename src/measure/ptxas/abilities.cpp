@@ -1,3 +1,5 @@
+// Results are kept in a map of the process and in the cache, by path, inode, size and time of change of the program.
+// Texts are read as far as their .version only.
 #include "ptxas/abilities.h"
 
 #include <fmt/format.h>

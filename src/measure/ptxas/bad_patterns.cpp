@@ -1,3 +1,5 @@
+// A PatternReader indexes who writes and who reads each register, follows copies as ptxas does, and leaves out what
+// nothing rests on. Each pattern is one predicate on an instruction.
 #include "ptxas/bad_patterns.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// All accesses go through descriptors of folders that were checked to belong to the user and to be closed to others. An
+// entry begins with a digest of its key and value; the oldest entries are removed when the process ends, until all fit.
 #include "ptxas/cache.h"
 
 #define XXH_INLINE_ALL

@@ -1,3 +1,5 @@
+// Bits of each instruction are divided by masks that depend on its form. The parts are hashed in order, and the
+// operations a second time as a sum, which does not depend on their order.
 #include "ptxas/code_digest.h"
 
 #include <fmt/format.h>

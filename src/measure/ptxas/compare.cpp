@@ -1,3 +1,5 @@
+// The order of checks: blocks that no longer fit, new notes, spills, then times or the other rule's measures. A kernel
+// with two bodies is compared by the body that its profile's launches run, as long as the others lose little.
 #include "ptxas/compare.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// Candidates are collected in order, each file once by its canonical path, and never this program. A variable that
+// names something that cannot be called is noted for a warning, and the search goes on.
 #include "ptxas/find.h"
 
 #include <fmt/format.h>

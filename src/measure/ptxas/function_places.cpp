@@ -1,3 +1,5 @@
+// Comments and strings become blanks of the same length first, so that lines and offsets stay. One scan then follows
+// braces from .entry or .func to the end of the body or declaration.
 #include "ptxas/function_places.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Each message is split into id and text, its function is taken from its words or its line, and what names none waits
+// for the end. Notes are then sorted, and compared without digits.
 #include "ptxas/notes.h"
 
 #include <fmt/format.h>

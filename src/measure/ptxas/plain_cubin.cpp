@@ -1,3 +1,5 @@
+// The sections are read, the command line loses its four bytes, and everything is laid out again. The same layout is
+// first made of the unchanged sections and has to give the offsets of the file.
 #include "ptxas/plain_cubin.h"
 
 #include <elf.h>

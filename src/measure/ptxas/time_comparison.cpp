@@ -1,3 +1,5 @@
+// The kind of match decides what is compared: loops one by one, runs of loops, versions, all loops together, or the
+// whole. Each comparison goes over the three memory scenarios, and the first that is worse decides.
 #include "ptxas/time_comparison.h"
 
 #include <fmt/format.h>

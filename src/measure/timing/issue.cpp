@@ -1,3 +1,5 @@
+// A Warp goes over the instructions in order and keeps when each unit, each scoreboard and the stall of the instruction
+// before are free. The critical path is followed backwards from the last issue through what each waited for.
 #include "timing/issue.h"
 
 #include <algorithm>

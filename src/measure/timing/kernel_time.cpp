@@ -1,3 +1,5 @@
+// Units, bytes and latencies are summed for each region and scenario, the largest limits it, and the function is the
+// sum over regions by their counts. The digest covers all figures of the machine and a revision of the model.
 #include "timing/kernel_time.h"
 
 #define XXH_INLINE_ALL

@@ -1,3 +1,5 @@
+// Control is followed from the entry to the first branch, and both ways are compared by reachability. Bodies are found
+// by repeating this from each way, with the lines deciding which body a way belongs to.
 #include "timing/launch_versions.h"
 
 #include <algorithm>

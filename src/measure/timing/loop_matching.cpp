@@ -1,3 +1,5 @@
+// Loops are compared by ratios of witnesses of their work, which have to agree on a whole number within five percent.
+// The kinds of match are tried in the header's order, and the first that holds is taken.
 #include "timing/loop_matching.h"
 
 #include <algorithm>
