@@ -1,5 +1,5 @@
 // The two sides of a test are found by reachability in the control-flow graph. The code before each test is executed on
-// values of which some bits are known; an unknown test counts as passed, and shares follow the times of the classes.
+// values with known and unknown bits; an unknown test counts as passed, and shares follow the times of the classes.
 #include "iterations/entry_bodies.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Blocks that control reaches are put in order, and nested loops are found in the graph by support's search for
-// strongly connected sets. Outer loops come before inner ones in the result.
+// Blocks that control reaches are put in order, and nested loops are found by nestedLoops() (support/graph.h). Outer
+// loops come before inner ones in the result.
 #include "sass/control_flow.h"
 
 #include <algorithm>

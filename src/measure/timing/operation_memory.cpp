@@ -1,3 +1,5 @@
+// The kind of an instruction gives its space and whether it reads or writes; its size comes from bits 73 to 75 and
+// their like, by opcode and target. Which bits mean what was found by comparing with NVIDIA's disassembler.
 #include "timing/operation_parts.h"
 
 namespace ptxopt::timing {

@@ -1,3 +1,5 @@
+// Each loop is tied to the block of the PTX that lies in it with the most copies of its lines. The count of that block,
+// divided by its copies and the number of warps, says how often the loop iterates.
 #include "timing/profile_rounds.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Each region is walked in postorder, and frequencies flow forward from its entry: each way out of a block gets its
+// share, by counts of a run or by the rules of the header. Inner loops are single nodes of the walk.
 #include "timing/regions.h"
 
 #include <algorithm>

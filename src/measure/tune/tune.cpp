@@ -1,3 +1,5 @@
+// The input is measured, then the variants, and the best of each unit is chosen; limits of registers are tried on that.
+// The whole is assembled at the end, and units that are worse in it are put back.
 #include "tune/tune.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// The file is one JSON object with a kind and a format, and reading refuses others. The report for people holds the
+// same recipes with the figures of all trials.
 #include "tune/tuning_file.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// Rows of variants.def become recipes once. A variant that adds passes spells the pipeline out as runs, `pass@n`, so
+// that each runs where the pipeline runs it.
 #include "tune/variants.h"
 
 #include <charconv>

@@ -1,3 +1,5 @@
+// One pass over each function's operands finds what it mentions, calls elsewhere, or takes the address of. Places in
+// the output come from the printer, and changes from the reports of all steps but clean-ups.
 #include "api/outcomes.h"
 
 #include <algorithm>

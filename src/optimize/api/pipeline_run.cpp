@@ -1,3 +1,5 @@
+// Steps are cut into segments at module passes with work; each segment runs function by function in parallel, with the
+// analyses kept within it. A pass that changed nothing since its last run is skipped.
 #include "api/pipeline_run.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,6 @@
+// An opcode is first classed as one of the operations on addresses; a function for each operation then gives the state
+// of the result from those of its operands. Multiplying or shifting by 32 bits may make half an address and gives
+// Unknown.
 #include "analysis/addresses/address_arithmetic.h"
 
 #include "ir/function.h"

@@ -1,3 +1,6 @@
+// The class supplies ValueFlow with the states of entries, definitions and stores; operations are classed once for each
+// opcode. How far numbers were shifted is tracked beside the states, so that halves of addresses are not taken for
+// numbers.
 #include "analysis/addresses/address_spaces.h"
 
 #include <algorithm>

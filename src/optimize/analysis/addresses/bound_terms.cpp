@@ -1,3 +1,5 @@
+// Terms are interned by a key of their kind and parts. Ranges are computed in 128 bits, cut off at 2^100, and kept
+// until an assumption changes; an assumption that contradicts a range fails.
 #include "analysis/addresses/bound_terms.h"
 
 #include <algorithm>

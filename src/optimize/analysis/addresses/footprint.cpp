@@ -1,3 +1,5 @@
+// Each instruction is first classed by its effect on global memory, and the first that cannot be bounded declines the
+// kernel. The bounds of an access are those of its base, moved by the constant offset and the size.
 #include "analysis/addresses/footprint.h"
 
 #include <algorithm>

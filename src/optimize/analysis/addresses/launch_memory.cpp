@@ -1,3 +1,5 @@
+// A forward search over the blocks says where global memory may have changed. It runs with barriers as harmless first,
+// and again with barriers as changes where one may be met after a change.
 #include "analysis/addresses/launch_memory.h"
 
 #include "analysis/addresses/address_spaces.h"

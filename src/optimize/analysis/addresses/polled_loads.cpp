@@ -1,3 +1,5 @@
+// Sources of a value are Same, Loaded or Varies, and the last of its operands' kinds is its kind. A value on the way
+// counts as varying, which ends cycles.
 #include "analysis/addresses/polled_loads.h"
 
 #include <algorithm>

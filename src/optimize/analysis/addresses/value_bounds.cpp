@@ -1,3 +1,5 @@
+// Bounds follow the kinds of expressions, one function each, with limits on steps and depth. What conditions say is
+// tried before the structure, and the first failure leaves its reason in `why`.
 #include "analysis/addresses/value_bounds.h"
 
 #include <algorithm>

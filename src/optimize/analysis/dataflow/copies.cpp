@@ -1,3 +1,5 @@
+// A copy is recognized by its opcode's fields and the declared types of both registers, and the first family that fits
+// is taken. Vector moves give one copy for each lane.
 #include "analysis/dataflow/copies.h"
 
 #include "ir/opcode_predicates.h"

@@ -1,3 +1,5 @@
+// Registers that are written once and read in one block get their range from one walk; all others have their
+// occurrences listed and go to LiveRangeCalc. An update keeps the ranges of registers whose mentions have not changed.
 #include "analysis/dataflow/live_intervals.h"
 
 #include <fmt/format.h>

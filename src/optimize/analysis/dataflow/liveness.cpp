@@ -1,3 +1,6 @@
+// The dense solver iterates in post-order over blocks with news from a successor, either by walking their instructions
+// or by gen and kill sets that are made after the first walk. The sparse solver is chosen by the size of the dense
+// rows.
 #include "analysis/dataflow/liveness.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,6 @@
+// Needed liveness is found from plain liveness by marking. Instructions that must stay mark what they read; a mark is
+// carried backward, through the blocks where the register is live, to its writers, which then mark in turn. Bits are
+// kept for runs of blocks only.
 #include <algorithm>
 
 #include "analysis/dataflow/liveness.h"

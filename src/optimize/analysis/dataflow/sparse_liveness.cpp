@@ -1,3 +1,5 @@
+// Registers are sorted by file and by the length of their ranges and solved 64 at a time. Those that want more visits
+// than their share are postponed and solved together later; a budget of block visits ends the search.
 #include "analysis/dataflow/sparse_liveness.h"
 
 #include <algorithm>

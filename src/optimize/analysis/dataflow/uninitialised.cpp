@@ -1,3 +1,6 @@
+// The state of a register is one number: written, unwritten, or unwritten where a predicate has one value. Only
+// registers that are live where control enters are candidates; a forward iteration solves them, and a last walk
+// reports.
 #include "analysis/dataflow/uninitialised.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Values come in the order in which they begin. Slots that are free are kept sorted by weight for each parity, and
+// groups of vector accesses are placed as one; the estimate stops when `enough` slots are open.
 #include "analysis/machine/fat_point.h"
 
 #include <algorithm>

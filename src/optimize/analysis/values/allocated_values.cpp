@@ -1,3 +1,5 @@
+// Each register with one definition gets a fate by the rules of the header, in the order of the text; spans of those
+// that lend go to the register that lives instead. Spans of one value are then joined and sorted.
 #include "analysis/values/allocated_values.h"
 
 #include <algorithm>

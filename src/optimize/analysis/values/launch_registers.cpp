@@ -1,3 +1,5 @@
+// Sweeps in the order of the text take registers out of the guess until nothing changes. The last walk asks whether an
+// instruction of interest may write such a value.
 #include "analysis/values/launch_registers.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// States flow through ValueFlow and only get worse: Open, a leader or its half, Differs. A value that an instruction
+// computes from uniform sources becomes a leader itself.
 #include "analysis/values/launch_values.h"
 
 #include <algorithm>

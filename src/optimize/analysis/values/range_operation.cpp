@@ -1,3 +1,5 @@
+// A row for each opcode says with how many types and which fields it is understood; anything else written on it makes
+// it no operation. The evaluation is one switch over the kinds.
 #include "analysis/values/range_operation.h"
 
 #include "analysis/values/branch_conditions.h"

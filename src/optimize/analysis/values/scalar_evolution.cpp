@@ -1,3 +1,5 @@
+// Expressions are computed on request, by recursion with a limit on depth, and kept by value. A phi stands for itself
+// while its sources are looked at; the difference of what comes back then gives the step.
 #include "analysis/values/scalar_evolution.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// One function for each kind of instruction gives the expression of its result, or none. Signed operations count as
+// unsigned ones where the ranges show that neither side is negative; two 32-bit additions with carry are one of 64
+// bits.
 #include "analysis/values/scev_instructions.h"
 
 #include <bit>

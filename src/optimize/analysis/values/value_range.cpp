@@ -1,3 +1,5 @@
+// Values are settled on request by an explicit stack, each after the values that it needs; a value that is open counts
+// as unknown. Branch conditions are added when a question names a block (value_range_at.cpp).
 #include "analysis/values/value_range.h"
 
 #include <algorithm>

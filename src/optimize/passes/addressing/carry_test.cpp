@@ -1,3 +1,5 @@
+// The test is found by comparing the loop's cost with and without what it reads; applying it makes the counter before
+// the loop, the addition with carry instead of the comparison, and the predicate from the flag.
 #include "passes/addressing/carry_test.h"
 
 #include <algorithm>

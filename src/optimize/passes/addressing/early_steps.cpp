@@ -1,3 +1,5 @@
+// The place is the first reader of a load in the block, after the last far load through the pointer. Each access
+// between there and the step gets the step taken off its immediate; one that cannot take it ends the attempt.
 #include "passes/addressing/early_steps.h"
 
 #include <algorithm>

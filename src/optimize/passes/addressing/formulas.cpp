@@ -1,3 +1,5 @@
+// A FormulaMaker adds formulas phase by phase and filters each by its immediates, its setup cost and whether the factor
+// fits. Counters are made for constant starts and for summands of the groups' starts, four at most.
 #include "passes/addressing/formulas.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Nodes that are needed whatever is replaced are marked once as the core. A question then marks only what hangs on
+// operands that it does not replace, with its own number as mark, so that nothing has to be cleared.
 #include "passes/addressing/loop_cost.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Pointers are tried in order, early places before late ones, each with its distance ahead of the header. The limit is
+// computed before the loop from the trip count, and the comparison becomes one of inequality.
 #include "passes/addressing/pointer_test.h"
 
 #include <algorithm>
