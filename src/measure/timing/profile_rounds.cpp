@@ -1,5 +1,5 @@
-// Each loop is tied to the block of the PTX that lies in it with the most copies of its lines. The count of that block,
-// divided by its copies and the number of warps, says how often the loop iterates.
+// Blocks of the PTX in each loop are counted with their copies. The loops that hold most copies of a block each get an
+// equal share of its count divided by warps and copies. A loop takes the largest such number.
 #include "timing/profile_rounds.h"
 
 #include <algorithm>

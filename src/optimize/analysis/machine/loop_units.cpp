@@ -1,5 +1,5 @@
-// The order of steps for a loop: its body is listed, what does not vary is marked, instructions that ptxas fuses are
-// marked, and the rest is counted by rows of machine_work.def, weighted by how often its block runs.
+// A loop's body is listed, what does not vary is marked, and so are instructions that ptxas fuses. The rest is counted
+// by rows of machine_work.def, weighted by how often its block runs.
 #include "analysis/machine/loop_units.h"
 
 #include <algorithm>

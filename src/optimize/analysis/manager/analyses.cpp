@@ -1,5 +1,5 @@
-// Each getter makes its analysis on the first request. invalidate() goes down the table, keeps what is preserved and
-// whose uses stay, and puts the shape aside; the next graph takes that over where its edges are the same.
+// Each getter makes its analysis on the first request. Analyses::invalidate() goes down the table, keeps what is
+// preserved and whose uses stay, and puts the shape aside; the next graph takes that over where its edges are the same.
 #include "analysis/manager/analyses.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,6 @@
+// Pointers are set in the preheader and stepped at the ends of the latches. Constants beyond the immediates go into the
+// start. A counter takes over the exit's test by a rewritten setp that keeps the meaning of its predicate. All edits
+// are collected first and applied at the end.
 #include "passes/addressing/rewrite.h"
 
 #include <algorithm>

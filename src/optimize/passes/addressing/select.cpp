@@ -1,3 +1,6 @@
+// A Selector tries each new counter and none, with and without unit steps. Groups begin in the best form that is new
+// and go back to the old one where the total does not grow. The search is bounded by the number of nodes that it looks
+// at; beyond the bound, groups are chosen one at a time.
 #include "passes/addressing/select.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// UnitSteps looks for the one increment that all latches bring, through copies. Registers of 1 and 0 are made on
+// request. A start that is aligned costs nothing; one that is made with its step costs one instruction, and one that is
+// made anew up to four.
 #include "passes/addressing/step.h"
 
 #include "passes/addressing/address_opcodes.h"

@@ -1,3 +1,5 @@
+// The two lists of instructions are aligned, and the values of registers flow forward until nothing changes. A last
+// walk over the blocks then compares what aligned instructions read, and reports the first difference.
 #include "passes/coalescing/check.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// Union-find over the values: each root has its joined range, type and fixed register, and the smaller web is merged
+// into the larger. Reads may also move to where the copied value came from, and a copied constant may be made again.
 #include "passes/coalescing/coalescer.h"
 
 #include <algorithm>

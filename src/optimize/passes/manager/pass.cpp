@@ -1,3 +1,4 @@
+// The table of passes is included once for each use; a pass is looked up by its name or by a former one.
 #include "passes/manager/pass.h"
 
 #include <algorithm>

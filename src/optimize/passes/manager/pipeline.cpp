@@ -1,3 +1,5 @@
+// Steps of all levels get their names in one count, so that pass@n means the same step at any level. A chosen pipeline
+// has its names checked first and is then reduced by what is skipped.
 #include "passes/manager/pipeline.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// All candidates are assumed at first. The values of the launch are computed without the branches of their sections,
+// and candidates that do not hold then go, until none goes.
 #include "passes/memory/broadcast_values.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// The range of each summand is the narrower of value range and scalar evolution. Bytes that a pointer may reach only
+// grow; intervals that touch are joined.
 #include "passes/memory/indexed_reach.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Head, body and join of each triangle are collected once. The conditions are then asked in a fixed order, so that the
+// first that fails is the one reported; a guard for the first thread alone is recognized by its comparison.
 #include "passes/memory/lane_sections.h"
 
 #include <algorithm>

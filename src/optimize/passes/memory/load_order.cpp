@@ -1,3 +1,5 @@
+// An instruction between two loads is a barrier, a write, or neither. A write is compared with the load by state space
+// first and by address after that.
 #include "passes/memory/load_order.h"
 
 #include <algorithm>

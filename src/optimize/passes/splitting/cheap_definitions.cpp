@@ -1,3 +1,5 @@
+// A table lists the opcodes that count as cheap. Sources are followed through up to eight copies and have to hold the
+// same value at the new place.
 #include "passes/splitting/cheap_definitions.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// Registers that hold a value are hashed by their expression without its constant, as far up the dominator tree as a
+// question needs. The nearest one that dominates the place is taken; what has been emitted is kept by expression and
+// place.
 #include "passes/util/expander.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Parameters are sorted by the depth of the loops that use them, and the test grows while its cost stays below the
+// limit. Its ends are the minimum and maximum of the terms.
 #include "passes/versions/alias_test.h"
 
 #include <algorithm>

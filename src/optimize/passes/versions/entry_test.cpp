@@ -1,3 +1,6 @@
+// Numbers are compared by exclusive or with what is expected, and all differences are combined by or into one register,
+// so that one comparison with zero decides. Multiples give their low bits in the same way; conditions are joined to the
+// result last.
 #include "passes/versions/entry_test.h"
 
 #include <algorithm>

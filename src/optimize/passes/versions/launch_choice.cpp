@@ -1,3 +1,6 @@
+// Greedy: each turn takes the class of launches whose facts gain most, after facts were dropped one at a time while
+// that raised the gain. The gain is the share of the time times what the facts are worth, less the cost of the test;
+// classes that the new body covers leave the search.
 #include "passes/versions/launch_choice.h"
 
 #include <algorithm>

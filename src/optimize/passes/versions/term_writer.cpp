@@ -1,3 +1,5 @@
+// Each term is written once and its register kept. Tests give 32-bit numbers that are negative where the condition
+// fails, so that they combine bit by bit and one setp decides; minimum and maximum use the sign of the difference.
 #include "passes/versions/term_writer.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// A division is split into guard, result and two sources. Integer division and remainder without modifiers are taken,
+// and division of floats with a rounding. Sources are then sorted into literals, registers and the rest.
 #include "passes/arithmetic/divide/division.h"
 
 #include <bit>

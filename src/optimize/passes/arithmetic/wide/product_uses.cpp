@@ -1,3 +1,5 @@
+// Readers of the product are found through copies. Each that adds is counted by its other summand: a second product, a
+// parameter, a uniform value, a step, or another.
 #include "passes/arithmetic/wide/product_uses.h"
 
 #include "passes/addressing/address_opcodes.h"

@@ -1,3 +1,5 @@
+// The checks before the loop branch to the old loop, and the values of the first iteration are loaded into registers.
+// The copy's iteration has loads replaced and stores dropped; last stores follow it.
 #include "passes/loops/versioning/fast_loop.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// The walk goes back from each load, through its iteration and the one before, for an access to the same address.
+// Groups that may write in between are noted as pairs that a check must find apart.
 #include "passes/loops/versioning/redundant_accesses.h"
 
 #include <algorithm>

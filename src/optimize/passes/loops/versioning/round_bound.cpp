@@ -1,3 +1,5 @@
+// The counter's steps are found first; then the exit test, ordered or for inequality, gives the distance that it
+// covers. That is computed before the loop in 64 bits and scaled by the step of each group.
 #include "passes/loops/versioning/round_bound.h"
 
 #include <bit>
