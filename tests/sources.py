@@ -16,6 +16,8 @@ Each room of src has its namespace, ptxopt::ROOM, and its files open no other: t
 OUTER has the rooms whose words all code speaks; FOREIGN the files that define no names of ours. That no two types of a
 namespace have one name is what tests/one_definition.py checks.
 
+A .cpp of more than MOST_LINES_WITHOUT_HEAD lines opens with a comment that says how its code works.
+
 --self-test plants each kind of reading, in memory, and fails if one is not found.
 """
 import argparse
@@ -100,6 +102,8 @@ FOREIGN = {
     "src/execute/emulate/driver/": "functions of CUDA",
     "src/execute/emulate/runtime/": "functions of CUDA",
 }
+MOST_LINES_WITHOUT_HEAD = 60
+HEAD = re.compile(r"// (?!NOLINT|clang-).*\w")
 OPENED = re.compile(r"^(?:inline )?namespace ([\w:]+)", re.M)
 PLANTED = ['form.row->key == wanted', 'form.row->base()', 's.row->key', 'row.key', 'm.text(m.form(f[id]).spelling)',
            'names[opcodes[o].spelling]', 'm.printedOpcode(f[id]).starts_with(wanted)',
@@ -119,6 +123,9 @@ INNOCENT_NAMESPACES = [("src/measure/ptxas/a.h", "namespace ptxopt::ptxas {\nnam
                        ("src/core/ir/a.h", "namespace ptxopt {\n"), ("src/core/ir/a.h", "namespace ptxopt::effect {\n"),
                        ("src/commands/tool/a.h", "namespace CLI {\nclass App;\n}\nnamespace ptxopt::tool {\n"),
                        ("src/execute/capture/interpose.cpp", "int x;\n")]
+LONG_BODY = "int x;\n" * MOST_LINES_WITHOUT_HEAD
+PLANTED_HEADS = ['#include "a.h"\n' + LONG_BODY, "\n// Sums are sorted.\n" + LONG_BODY, "// NOLINTBEGIN\n" + LONG_BODY, "//\n" + LONG_BODY]
+INNOCENT_HEADS = ["// Sums are sorted.\n" + LONG_BODY, LONG_BODY]
 INNOCENT = ['// row->key', 'module.text(form.space) == "tex"', 'space != "tex"', 'module.text(declaration.text)',
             'text.starts_with(".file")', 'name == "%tid.x"', 'form.op == Op::Mov', 'words.spelling()']
 
@@ -150,6 +157,14 @@ def namespaces(name, text):
     return [f"{name}: opens {n}, not {own}" for n in wrong] if opened else [f"{name}: does not open {own}"]
 
 
+def head(name, text):
+    """What is wrong with the beginning of a .cpp."""
+    lines = text.count("\n")
+    if lines <= MOST_LINES_WITHOUT_HEAD or HEAD.match(text):
+        return []
+    return [f"{name}: has {lines} lines, more than {MOST_LINES_WITHOUT_HEAD}, and does not open with a comment that says how its code works"]
+
+
 def compare(name, what, lines, allowed):
     if len(lines) == allowed:
         return []
@@ -166,6 +181,8 @@ def check():
         text = path.read_text(encoding="utf-8")
         if path.suffix != ".def":
             wrong += namespaces(name, text)
+        if path.suffix == ".cpp":
+            wrong += head(name, text)
         wrong += compare(name, "names standard error", sayings(text), SAYERS.get(name, (0, ""))[0])
         if not name.startswith("src/core/target/"):
             wrong += compare(name, "compares the number of a target", comparisons(text), 0)
@@ -185,8 +202,10 @@ def self_test():
     missed += [f"not found: {text}" for text in PLANTED_COMPARISONS if not comparisons(text)]
     missed += [f"not found: {text!r} in {name}" for name, text in PLANTED_NAMESPACES if not namespaces(name, text)]
     missed += [f"found wrongly: {text!r} in {name}" for name, text in INNOCENT_NAMESPACES if namespaces(name, text)]
-    planted = len(PLANTED) + len(PLANTED_SAYINGS) + len(PLANTED_COMPARISONS) + len(PLANTED_NAMESPACES)
-    return planted + len(INNOCENT) + len(INNOCENT_NAMESPACES), missed + [f"found wrongly: {text}" for text in INNOCENT if readings(text) or comparisons(text)]
+    missed += [f"not found: no head in {text[:40]!r}" for text in PLANTED_HEADS if not head("src/a.cpp", text)]
+    missed += [f"found wrongly: {text[:40]!r}" for text in INNOCENT_HEADS if head("src/a.cpp", text)]
+    planted = len(PLANTED) + len(PLANTED_SAYINGS) + len(PLANTED_COMPARISONS) + len(PLANTED_NAMESPACES) + len(PLANTED_HEADS)
+    return planted + len(INNOCENT) + len(INNOCENT_NAMESPACES) + len(INNOCENT_HEADS), missed + [f"found wrongly: {text}" for text in INNOCENT if readings(text) or comparisons(text)]
 
 
 def main():
