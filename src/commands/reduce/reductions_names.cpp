@@ -51,7 +51,7 @@ class ShortNames {
 
 }  // namespace
 
-// Of everything but registers, builtins and kernels.
+// For everything but registers, builtins and kernels.
 void shortenNames(Edit& edit, Choices& choices) {
   const Module& m = edit.module;
   ShortNames names(m);

@@ -80,7 +80,7 @@ LiteralKind literalKindOfImmediate(const Operand& o) {
                                                                             : LiteralKind::Integer;
 }
 
-// Of instructions, outside addresses: offsets have a reduction of their own.
+// For instructions, outside addresses: offsets have a reduction of their own.
 template <typename Change>
 void changeImmediates(Edit& edit, Choices& choices, Change change) {
   forEachOperand(edit, [&](Function& f, InstrId id, std::size_t k, OperandKind group) {

@@ -23,7 +23,7 @@ struct Client {
 // `calledAs`: our argv[0].
 Client callingClient(const std::string& calledAs);
 
-// Of a path by which the drop-in ptxas is called, the ptxas meant: "ptxas-blackwell" of "/usr/bin/ptxopt-ptxas-blackwell".
+// The ptxas meant by the path by which the drop-in is called: "ptxas-blackwell" for "/usr/bin/ptxopt-ptxas-blackwell".
 // Empty: of another program.
 std::string ptxasMeantBy(const std::string& calledAs);
 

@@ -13,7 +13,7 @@
 namespace ptxopt::wrapper {
 namespace {
 
-// Of what stands after `ptxas info    : `.
+// For what stands after `ptxas info    : `.
 bool isOfVerbose(std::string_view said) {
   for (const std::string_view begin :
        {"Compiling entry function '", "Function properties for ", "Used ", "Compile time = "})

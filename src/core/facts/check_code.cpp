@@ -150,7 +150,7 @@ class Writer {
   }
 
  private:
-  // Of __assertfail, as the module declares it later.
+  // For __assertfail, as the module declares it later.
   std::string declaration() const {
     for (const Function& f : module_.functions)
       if (module_.text(f.name) == kName) return std::string(module_.text(f.source)) + '\n';

@@ -132,7 +132,7 @@ void skipInlining(Tokens& t, const char*& end) {
   }
 }
 
-// Of `@!p` the p.
+// The p of `@!p`.
 std::string_view nameInGuard(std::string_view guard) {
   constexpr std::string_view kBefore = "@! \t\r\n\f/";
   return guard.substr(guard.find_last_of(kBefore) + 1);

@@ -77,7 +77,8 @@ void order(File& file);
 
 // A name as the source has it, without the parts that hold a hash of the path of its file.
 std::string matchName(std::string_view name);
-// Of a function's text without what depends on its place and on debugging: comments, lines, its own name, names of labels.
+// A digest of the function's text without what depends on its place and on debugging: comments, lines, its own name,
+// names of labels.
 std::string digestOf(const Module& module, const Function& f);
 // The labels that something leads to, in the order of the text: SeenLoop::index counts them.
 std::vector<LabelId> usedLabels(const Function& f);

@@ -89,8 +89,8 @@ class Machine {
 
   // Every kind takes Unit::Issue.
   std::span<const Use> uses(Kind kind) const;
-  // Cycles until results are written, or, of what has none, until its sources are read. Of accesses to global memory,
-  // what comes on top of Memory::latency.
+  // Cycles until results are written, or, of what has none, until its sources are read. For accesses to global memory,
+  // in addition to Memory::latency.
   double latency(Kind kind) const;
   Source latencySource(Kind kind) const;
   const Memory& memory(Scenario scenario) const;

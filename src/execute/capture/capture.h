@@ -46,7 +46,7 @@ class Capture {
   Graphs graphs;
   uint64_t textures = 0;  // texture and surface objects that are there
 
-  // Of a node of a graph: its arguments, and whether it is wanted. For note().
+  // For a node of a graph: its arguments, and whether it is wanted. For note().
   void complete(GraphNode& node);
 
   // Makes the record of what was written, and says what there is. For the end of the process.

@@ -17,7 +17,7 @@ bool succeeds(const char* name, Arguments... arguments) {
   return f != nullptr && f(arguments...) == 0;
 }
 
-// Of CUgraphNodeType.
+// For CUgraphNodeType.
 const char* nameOf(int type) {
   constexpr const char* kNames[] = {"a kernel",
                                     "a copy",

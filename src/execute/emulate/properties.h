@@ -5,7 +5,7 @@
 
 namespace ptxopt::emulate {
 
-// Of cudaDeviceGetAttribute; 0 for what is not known.
+// For cudaDeviceGetAttribute; 0 for what is not known.
 int deviceAttribute(int attribute, unsigned architecture);
 
 constexpr int kMultiprocessors = 16;

@@ -117,7 +117,7 @@ class State {
 
   // The error that a kernel left the device with: every call answers it from then on.
   Code harm = Code::Success;
-  // Of a kernel by its handle. Throws Failure.
+  // For a kernel by its handle. Throws Failure.
   KernelCall call(const void* function, const LaunchShape& shape, void* const* arguments);
   void launch(Kernel& kernel, const LaunchShape& shape, const std::vector<std::byte>& arguments);
   void writeTotals();

@@ -97,7 +97,7 @@ struct Decoder::Body {
     op.prepares = true;
     add(op, id);
   }
-  // Of the loop whose header it is.
+  // For the loop whose header it is.
   LoopCounter* counterOf(BlockId b) {
     if (!loops || !loops->of(b).valid()) return nullptr;
     const Loop& loop = (*loops)[loops->of(b)];

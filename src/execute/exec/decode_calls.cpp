@@ -36,7 +36,7 @@ ParameterPlace Decoder::place(Binder& b, Routine& r, std::span<const Operand> en
   return p;
 }
 
-// Of the parameters of the function that a call names, where it has a body.
+// For the parameters of the function that a call names, where it has a body.
 std::vector<ScalarType> Decoder::parameterTypes(const Operand& callee) const {
   std::vector<ScalarType> types;
   if (callee.kind != OperandKind::Symbol || module_.symbols[callee.payload].kind != SymbolKind::Function)

@@ -43,7 +43,7 @@ uint64_t valueOf(const KernelParameter& p, const LaunchConfig& config) {
   return bits;
 }
 
-// Of memory: that of parameters without an alias meets no other's.
+// For memory: that of parameters without an alias overlaps no other's.
 std::string brokenApart(const Program& program, const LaunchConfig& config) {
   const std::vector<PointerFact>& pointers = program.module().facts[program.kernel().index].pointers;
   for (const auto& [i, k] : facts::pairsApart(program.module(), program.kernel())) {

@@ -109,7 +109,7 @@ void ComparedKernels::found(void* kernel, void* module, bool isLibrary, const ch
     if (entry != modules_.end())
       if (const auto at = entry->second->kernels.find(std::string_view(name)); at != entry->second->kernels.end())
         compared = at->second;
-    // Of a module that is gone.
+    // For a module that is gone.
     if (const auto known = handles_.find(kernel); known != handles_.end() && known->second.kernel != compared)
       handles_.erase(known);
     if (compared == nullptr) return;

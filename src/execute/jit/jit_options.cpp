@@ -10,7 +10,7 @@
 namespace ptxopt::jit {
 namespace {
 
-// Of CUjit_option.
+// For CUjit_option.
 enum Option : int {
   MaxRegisters = 0,
   ThreadsPerBlock = 1,

@@ -51,7 +51,7 @@ struct KernelVerdict {
   std::string lastDropped;  // why the last of them, if any
   // Inputs on which the two differ, but the first module's own result is not determined.
   unsigned undeterminedDifferences = 0;
-  // Of a kernel that was not compared, in a word or two: the fault on the last input, such as "step-limit", or what
+  // Why a kernel was not compared, in a word or two: the fault on the last input, such as "step-limit", or what
   // else is in the way.
   std::string reason;
   std::string detail;  // the counterexample, or why nothing could be said; several lines

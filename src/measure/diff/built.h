@@ -65,8 +65,8 @@ class BesideCode {
   std::vector<Source> removed_;
 };
 
-// One unit for each file and architecture. Of equal functions, such as a template's in several modules, one is left. Where
-// a module could not be measured, nothing is said of the others.
+// One unit for each file and architecture. One of several equal functions, such as a template's in several modules, is
+// left. Where a module could not be measured, nothing is said of the others.
 void mergeUnits(std::vector<Unit>& units);
 
 }  // namespace ptxopt::diff

@@ -113,7 +113,7 @@ ptxas::Assembly Figures::measureKernels(std::string_view text, const std::vector
     assembly = ptxas::assemble(cut::cutText(text, functions, isCut), architecture_, settings);
     settings.keepsOutput = ptxas_.keepsOutput;
   }
-  // Of the whole, also where ptxas does not take a part of it.
+  // For the whole, also where ptxas does not accept a part of it.
   if (!assembly) assembly = answers ? ptxas::assemble(text, architecture_, settings) : measure(text);
   if (!assembly) return assembly;
   if (answers) answers->keep(assembly.measures);

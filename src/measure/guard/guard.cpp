@@ -172,8 +172,8 @@ class Guard {
     ptxas::Measures after;
   };
 
-  // Of functions that got worse, those that are better than the input with other options: what is worse no longer has them.
-  // Each is tried once in all.
+  // Among functions that got worse, those that are better than the input with other options: what is worse no longer
+  // has them. Each is tried once in all.
   std::vector<Taken> tryAgain(std::vector<WorseFunction>& worse, const cut::CallGraph& graph) {
     const std::vector<FunctionOutcome>& outcomes = done_.result.outcomes;
     if (guard_.tries == 0 || worse.empty()) return {};

@@ -1,7 +1,7 @@
 // Optimizing without making a kernel worse.
 //
 // Each function is compared before and after: by what ptxas makes of both texts (compare.h: spills, then modelled
-// cycles, or as another rule says). Of one that got worse, the original text is kept, with the device functions that
+// cycles, or as another rule says). For one that got worse, the original text is kept, with the device functions that
 // it calls, since ptxas may put their code into it. Where a kept function is called by others too, those are compared
 // again, until nothing is worse; in the end there is the input itself.
 // Before that it is tried again, without passes that may be to blame, or with other knobs of them (retry.h), and what is better than the input is taken.

@@ -108,7 +108,7 @@ class ProfileChoice {
     return found;
   }
 
-  // Of candidates, by the profile's iterations.
+  // Times of candidates, by the profile's iterations.
   void findTimes(const std::set<std::string>& candidates) {
     if (candidates.empty() || guard_.rule != ptxas::GuardRule::Time) return;
     const auto of = [&](const Guarded& judged) {
@@ -221,7 +221,7 @@ class ProfileChoice {
     report.retried.insert(report.retried.begin(), one.retried.begin(), one.retried.end());
     report.withoutProfile = std::move(refused_);
     std::ranges::sort(report.withoutProfile, {}, &WithoutProfile::name);
-    // Of the other kernels: as they are without the profile, or, where nothing was changed so, as in the input.
+    // The other kernels: as they are without the profile, or, where nothing was changed so, as in the input.
     ptxas::Measures after = one.asked ? std::move(one.after) : report.before;
     for (const ptxas::FunctionMeasures& f : report.after.functions)
       if (taken_.contains(f.name)) replace(after, f);

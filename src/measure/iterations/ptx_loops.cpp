@@ -103,7 +103,7 @@ class LoopsOfFunction {
 
   // ---- loops ----
 
-  // Of the code that tests at the end, or after the header's test; 0: not known.
+  // For the code that tests at the end, or after the header's test; 0: not known.
   double knownOf(LoopId l) {
     ScalarEvolution& evolution = analyses_.scalarEvolution();
     const TripCount& trip = evolution.tripCount(l);
@@ -174,7 +174,7 @@ class LoopsOfFunction {
       if (those.size() > 1) divide(those);
   }
 
-  // Of versions of a loop with as many copies, that with fewest accesses runs where arrays are apart.
+  // Among versions of a loop with as many copies, the one with fewest accesses runs where arrays are apart.
   void leaveVersions(const std::vector<LoopId>& those, const std::vector<double>& copies) {
     for (std::size_t k = 0; k < those.size(); ++k)
       for (std::size_t other = 0; other < those.size(); ++other)

@@ -126,7 +126,7 @@ PtxVersion newestVersionSaid(std::string_view message) {
 }
 
 PtxasAbilities abilitiesOf(const std::string& program, Cache* cache) {
-  // Of this process: many files ask about the same few programs, from several threads.
+  // For this process: many files ask about the same few programs, from several threads.
   static std::mutex mutex;
   static std::map<std::string, PtxasAbilities> known;
   const std::string key = keyOf(program);

@@ -73,8 +73,8 @@ bool isHex(std::string_view name, std::size_t digits) {
   return name.size() == digits && name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-// Of a regular file that is no larger than an entry. Nothing where there is another thing, which may be one that is waited
-// for.
+// For a regular file that is no larger than an entry. Nothing where there is another thing, which may be one that is
+// waited for.
 std::optional<std::string> bytesOf(int fd) {
   struct stat status {};
   if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) ||

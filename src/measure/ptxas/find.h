@@ -42,7 +42,7 @@ void addPython(PtxasCandidates& to);
 // What is wrong with a variable, and what is taken instead of its program.
 std::string insteadOf(const std::string& why, const std::string& taken);
 
-// Of a variable that names a program: what is wrong, "PTXAS is '/a': there is no such file"; empty where nothing is.
+// What is wrong with a variable that names a program, "PTXAS is '/a': there is no such file"; empty where nothing is.
 // A name without a slash is looked for in PATH.
 std::string whyNoProgram(const char* variable, const std::string& value);
 // The same of one that names the folder of a toolkit, of which bin/NAME is wanted.

@@ -25,7 +25,7 @@ ModelledTime timeMachineCode(std::string_view text, uint32_t architecture,
                              std::span<const sass::IndirectBranch> branches, const FunctionMeasures& kernel,
                              const target::Machine& machine, bool isLaunchKnown = false);
 
-// Of the bytes of a .text section; `architecture` is the number of sm_NUMBER.
+// From the bytes of a .text section; `architecture` is the number of sm_NUMBER.
 MachineCodeCounts countMachineCode(std::string_view text, uint32_t architecture,
                                    std::span<const sass::IndirectBranch> branches = {});
 

@@ -31,8 +31,8 @@ struct ModelledTime {
   // round of each loop, without the loops in it.
   Cycles alone{};
   std::vector<Cycles> loopsAlone;
-  // Of a kernel of two bodies, of which a test at its entry chooses one (timing/launch_versions.h): as if it had the one, and as if it
-  // had the other, in the order of addresses. Otherwise none.
+  // For a kernel of two bodies, one chosen by a test at its entry (timing/launch_versions.h): as if it had the one, and
+  // as if it had the other, in the order of addresses. Otherwise none.
   std::vector<ModelledTime> versions;
   friend bool operator==(const ModelledTime&, const ModelledTime&) = default;
 };

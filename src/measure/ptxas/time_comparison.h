@@ -76,10 +76,10 @@ class TimeComparison {
   // costs more for the same work is worse. Nothing is better by this: which loop was made of which is not known.
   Comparison compareTogether() const;
 
-  // Of one loop before, several were made: the main one, and others for the rounds that are left.
+  // One loop before became several: the main one, and others for the rounds that are left.
   Comparison compareRuns() const;
 
-  // Of one loop before, several were made, of which a check chooses one: better if some cost less and none costs more than
+  // One loop before became several, and a check chooses one: better if some cost less and none costs more than
   // anything that it may be a version of.
   Comparison compareVersions() const;
 

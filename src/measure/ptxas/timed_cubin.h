@@ -33,7 +33,7 @@ struct TimedFunction {
   // In the order of PtxLoops::bodies; `time` weighs them by their shares. Empty: it has one, or it is not known which code is of which.
   std::vector<TimedBody> bodies = {};
 
-  // Of an instruction of `code`; 0: not known.
+  // For an instruction of `code`; 0: not known.
   uint32_t lineOf(uint32_t instruction) const;
 };
 

@@ -66,7 +66,7 @@ struct Instruction {
   uint16_t encoding = 0;  // the 13 bits of the opcode, bit 91 highest
   Predicate guard;
   Control control;
-  // Of a branch, an exit or a return: whether control may also continue after it, for all that is known here.
+  // For a branch, an exit or a return: whether control may also continue after it, for all that is known here.
   bool isConditional = false;
   // Where a branch, a call, or the end of a region of divergence (BSSY, WARPSYNC.COLLECTIVE) leads: bytes from the
   // beginning of what was decoded, which may be outside of it. None where a register or a constant holds it.

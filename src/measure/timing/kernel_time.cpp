@@ -17,7 +17,7 @@ constexpr double kWarpThreads = 32;
 
 std::size_t index(Unit unit) { return static_cast<std::size_t>(unit); }
 
-// Of a warp, each thread of which is taken to access bytes of its own; as portionsOf has it.
+// For a warp, with each thread taken to access bytes of its own; as portionsOf has it.
 double bytesOf(const Operation& o) { return o.bytes * kWarpThreads; }
 
 void addUnits(const TimedCode& code, const Machine& machine, RegionTime& time) {
@@ -80,7 +80,7 @@ std::string nameOf(const Bottleneck& b, Scenario scenario) {
 }
 
 std::string digestOf(const Machine& machine) {
-  // Of bytes, not of text: it is asked for with each kernel.
+  // For bytes, not of text: it is asked for with each kernel.
   std::string all;
   const auto add = [&](auto figure) { all.append(reinterpret_cast<const char*>(&figure), sizeof figure); };
   add(kRevision);

@@ -64,7 +64,7 @@ struct FunctionTime {
   RegionTime whole;                 // without a region: a warp from its beginning to its end
 };
 
-// Of an SM, each with a scheduler.
+// The parts of an SM, each with a scheduler.
 inline constexpr uint32_t kParts = 4;
 
 // Rounds of each loop where nobody says more.
@@ -78,8 +78,8 @@ struct TimeOptions {
   CountOf countOf;             // none: branches are taken as regions.h says
 };
 
-// Of all figures of a machine, of the way that they are put together, and of the warps that SMs hold, in hexadecimal
-// digits: estimates with the same digest may be compared.
+// A digest of all figures of a machine, of the way that they are put together, and of the warps that SMs hold, in
+// hexadecimal digits: estimates with the same digest may be compared.
 std::string digestOf(const Machine& machine);
 
 FunctionTime estimate(const TimedCode& code, const Machine& machine, const TimeOptions& options);

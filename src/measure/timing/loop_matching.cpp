@@ -141,7 +141,7 @@ void matchInOrder(const CodeWork& before, const CodeWork& after, WorkMatch& matc
   for (std::size_t l = 0; l < before.inner.size(); ++l) {
     const auto rounds = roundsIn(after.inner[l].work, before.inner[l].work);
     match.rounds.push_back(rounds ? rounds->value : 0);
-    // Of one loop nothing is known: the others alone decide nothing.
+    // Nothing is known of one loop: the others alone decide nothing.
     if (!rounds) match.kind = MatchKind::Unknown;
     if (rounds && rounds->value != 1 && match.kind == MatchKind::Whole) {
       match.kind = MatchKind::Rounds;

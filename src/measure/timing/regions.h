@@ -41,7 +41,7 @@ struct Rounds {
   double all = 0;  // in a whole run of the function by a thread
   RoundsFrom from = RoundsFrom::Assumed;
 };
-// Of a loop, that is entered so often.
+// For a loop, that is entered so often.
 using RoundsOf = std::function<Rounds(uint32_t loop, double entries)>;
 // So many, each time.
 inline RoundsOf sameRounds(double rounds, RoundsFrom from = RoundsFrom::Assumed) {

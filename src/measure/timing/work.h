@@ -23,7 +23,7 @@ struct Work {
   double computed = 0;           // operations in floating point, of a thread or by the matrix
   double exchanged = 0;          // atomics, barriers, shuffles and the like
   double instructions = 0;       // of all kinds
-  // Of a loop: by what constants an iteration advances registers, without sign, ascending, each once.
+  // For a loop: by what constants an iteration advances registers, without sign, ascending, each once.
   std::vector<uint32_t> steps;
 
   void add(const Operation& operation, double frequency);

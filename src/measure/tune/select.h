@@ -16,7 +16,7 @@ struct VariantVerdict {
     Worse,      // than the input, by the rule that goes with the objective, in one of its functions
     NotBetter,  // than what was chosen
   } why = Why::Unknown;
-  // Of Worse: the function among the members, and how.
+  // For Worse: the function among the members, and how.
   std::size_t member = 0;
   ptxas::Comparison by;
   bool missing = false;  // the function has no code any more

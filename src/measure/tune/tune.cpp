@@ -195,7 +195,7 @@ class Tuner {
     }
   }
 
-  // Of all members.
+  // For all members.
   std::string codeOf(uint32_t unit, const Way& way) const {
     std::string codes;
     for (const auto& member : bench_.outcome(unit, way).members) codes += member ? member->code + ' ' : "- ";

@@ -31,7 +31,7 @@ int64_t knobValue(std::string_view name, std::string_view text) {
   return number;
 }
 
-// Of the pipeline: `pass@n`, also where the pass runs once.
+// For the pipeline: `pass@n`, also where the pass runs once.
 std::string runName(const Step& step) {
   return step.name.find('@') == std::string::npos ? step.name + "@1" : step.name;
 }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
 
-// Of these alone ptxas 12 and 13 take calls in a whole program without a body.
+// These are the only ones that ptxas 12 and 13 let a whole program call without a body.
 constexpr std::array<std::string_view, 4> kOfPtxas{"__assertfail", "free", "malloc", "vprintf"};
 
 class Mentions {

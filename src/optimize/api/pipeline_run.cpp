@@ -230,7 +230,7 @@ std::string PipelineRun::check(const Function& f, const Analyses& analyses) cons
   return error;
 }
 
-// Of --verify-each: the invariants, and that no pass has made a store that keeps every pass away.
+// For --verify-each: the invariants, and that no pass has made a store that keeps every pass away.
 std::string PipelineRun::checkFunction(const Function& f) const {
   if (!options_.verifyEach) return {};
   std::string error = verify(module_, f);

@@ -66,7 +66,7 @@ class ModuleTable {
   double seconds_ = 0;
 };
 
-// Of the launches of kernels that were compared. Empty where nothing was.
+// For the launches of kernels that were compared. Empty where nothing was.
 class KernelTable {
  public:
   void add(const json& line) {

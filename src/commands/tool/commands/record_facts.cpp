@@ -37,7 +37,7 @@ struct Seen {
     if (divisor > 1 && divisor <= INT64_MAX) range["multiple"] = divisor;
     return range;
   }
-  // Of addresses: as cudaMalloc aligns them, at most.
+  // For addresses: as cudaMalloc aligns them, at most.
   uint64_t alignment() const {
     constexpr uint64_t kMost = 256;
     return isAddress && divisor != 0 ? std::min(kMost, divisor & (~divisor + 1)) : 1;

@@ -22,11 +22,11 @@ namespace ptxopt::tool {
 namespace {
 
 constexpr const char* kGroup = "On a GPU (--measure gpu), with the arguments of ptxopt run";
-// Of the launches of a sample, where these are made of options: kernels that take microseconds are told apart, too.
+// For the launches of a sample, where these are made of options: kernels that take microseconds are distinguished, too.
 constexpr double kSampleMilliseconds = 0.5;
 constexpr double kMostSeconds = 1e6;
 
-// Of --records, as each launch was.
+// For --records, as each launch was.
 void addRecords(const std::string& file, const LaunchList& wanted, GpuBenchSettings& settings) {
   const auto archive = std::make_shared<const record::Archive>(file, wanted.memory.bytes());
   const auto& launches = archive->record().launches;

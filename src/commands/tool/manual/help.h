@@ -21,7 +21,7 @@ std::string optionLabel(const OptionDescription& option);
 std::string valueLabel(const ValueDescription& value);
 
 constexpr std::string_view kKnobGroup = "Knobs";
-// Of options that nothing lists; errors name them.
+// For options that are not listed; errors name them.
 constexpr std::string_view kTestGroup = "For tests";
 
 }  // namespace ptxopt::tool

@@ -13,7 +13,7 @@ using namespace ptxopt::emulate;
 namespace {
 
 constexpr uint64_t kPiece = uint64_t{2} << 20;  // as devices have it
-// Of the addresses that a device has, with what the interpreter uses for other spaces left out.
+// The addresses that a device has, without those that the interpreter uses for other spaces.
 constexpr uint64_t kLeast = 0x0000'5000'0000'0000, kMost = 0x0000'8000'0000'0000;
 // The driver places smaller reservations itself.
 constexpr uint64_t kPlaced = uint64_t{32} << 20;

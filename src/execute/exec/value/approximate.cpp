@@ -41,7 +41,7 @@ double log2WithLimits(double x) {
   return std::isinf(x) ? x : log2Of(x);
 }
 
-// Of f64's upper word, 1.11.20, with a subnormal taken for zero.
+// For f64's upper word, 1.11.20, with a subnormal taken for zero.
 double upperWord(double x) {
   return std::bit_cast<double>(F64::flush(std::bit_cast<uint64_t>(x) & 0xffffffff00000000));
 }

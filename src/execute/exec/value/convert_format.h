@@ -79,7 +79,7 @@ constexpr FloatFormat floatFormat(ScalarFormat format) {
 
 enum class NumberKind : uint8_t { Zero, Finite, Infinite, Nan };
 
-// A number taken apart. Of a NaN, the significand holds the fraction, its first bit (the quiet bit) at bit 62.
+// A number taken apart. For a NaN, the significand holds the fraction, its first bit (the quiet bit) at bit 62.
 struct Unpacked {
   NumberKind kind;
   bool negative;

@@ -66,7 +66,7 @@ struct Reduced {
   double rest;
 };
 
-// Of a finite x, by Payne and Hanek's method: |x| is m 2^e with an m of 24 bits; of 2/pi 2^e only what is below 4
+// For a finite x, by Payne and Hanek's method: |x| is m 2^e with an m of 24 bits; of 2/pi 2^e only what is below 4
 // and above 2^-100 matters, and its product with m fits 126 bits. The error is below 2^-76; no f32 comes closer
 // than 2^-32 to a multiple of pi/2.
 Reduced reduce(float x) {

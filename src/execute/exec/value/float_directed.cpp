@@ -27,7 +27,7 @@ struct UnpackedDouble {
   uint64_t significand;
 };
 
-// Of a finite number; the significand of one that is not zero has its top bit at kMantissaBits.
+// For a finite number; the significand of one that is not zero has its top bit at kMantissaBits.
 UnpackedDouble unpackDouble(double x) {
   const uint64_t bits = std::bit_cast<uint64_t>(x);
   const int field = static_cast<int>((bits & F64::kMagnitude) >> F64::kMantissaBits);

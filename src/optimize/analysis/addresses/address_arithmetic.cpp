@@ -15,7 +15,7 @@ using Act = AddressOperation;
 bool isPlain(AddressState s) { return s.kind <= Kind::Global; }
 bool isTop(AddressState s) { return s.kind >= Kind::Mixed; }
 
-// Of several plain ones. What nobody wrote makes nothing.
+// For several plain ones. What nobody wrote makes nothing.
 AddressState mix(AddressState a, AddressState b) {
   if (!isPlain(a) || !isPlain(b)) return kUnknownAddress;
   if (a.kind == Kind::None || b.kind == Kind::None) return {};
@@ -77,7 +77,7 @@ AddressOperation productOperation(const OpcodeForm& form, AddressOperation ofWho
   return info(form.type).bits == 32 ? ofWide : Act::Other;
 }
 
-// Of what is computed in 64 bits.
+// For what is computed in 64 bits.
 AddressOperation wholeOperation(const OpcodeForm& form) {
   switch (form.op) {
     case Op::Mov: return form.hasOnly(0) ? Act::Copy : Act::Other;

@@ -82,7 +82,7 @@ AddressState AddressSpaces::source(const Operand& o, InstrId id) const {
     case OperandKind::Register:
       if (o.flags != 0) return kUnknownAddress;
       if (holdsAddresses(o.reg())) return read(o.reg(), id);
-      // Of less than 64 bits; a vector register is read whole: `mov.b64 p, v` with v of `.v2 .b32` makes an
+      // Less than 64 bits wide; a vector register is read whole: `mov.b64 p, v` with v of `.v2 .b32` makes an
       // address.
       return f_.registers[o.payload].lanes == 1 && info(f_.registers[o.payload].type).bits < 64 ? kNumberAddress
                                                                                                 : kUnknownAddress;
@@ -155,7 +155,7 @@ void AddressSpaces::collectParameters() {
     if (isResult[v] && isStored[v]) parameters_[v] = kUnknownAddress;
 }
 
-// Of a phi, or of an entry value: what is in the register when control comes.
+// For a phi, or of an entry value: what is in the register when control comes.
 AddressState AddressSpaces::entering(const FlowValue& v, BlockId b, bool isRoot) const {
   const bool isUnknown = isRoot && (b != cfg_.roots().front() || f_.registers[v.reg.value].isParameter);
   return isUnknown ? kUnknownAddress : AddressState();
@@ -263,7 +263,7 @@ AddressState AddressSpaces::fromLaunch(InstrId id, const Operand& base) const {
   return at.kind == AddressKind::Global ? kAssumedGlobal : kUnknownAddress;
 }
 
-// Of a kernel that device code may launch neither parameters nor memory are known. Where the module makes pointers to
+// Neither parameters nor memory are known for a kernel that device code may launch. Where the module makes pointers to
 // constant memory, memory may hold them.
 bool AddressSpaces::takesMemoryAsGlobal() const {
   return f_.isEntry && facts_ != nullptr && !facts_->pointsToConstants && loadsAddresses(module_, f_) &&

@@ -255,7 +255,7 @@ bool BoundAssumptions::isWithin(const TermRange& r, Wide most) { return r.least 
 
 bool BoundAssumptions::limit(TermId t, Wide most) {
   if (isWithin(range(t), most)) return true;
-  // Of parameters of 64 bits, pointers among them, those that are not negative.
+  // Parameters of 64 bits, pointers among them, that are not negative.
   const int64_t end = static_cast<int64_t>(most) - 1;
   return assume(t, (*terms_)[t].kind == TermKind::Parameter ? 0 : -end, end);
 }

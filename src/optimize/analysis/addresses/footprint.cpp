@@ -131,7 +131,7 @@ Footprints::Effect Footprints::effectOf(InstrId id) {
     case Op::WgmmaFence:
     case Op::WgmmaMmaAsync:
     case Op::WgmmaWaitGroup:
-    // Of shared memory.
+    // For shared memory.
     case Op::MbarrierArrive:
     case Op::MbarrierArriveExpectTx:
     case Op::MbarrierInit:
@@ -150,7 +150,7 @@ Footprints::Effect Footprints::effectOf(InstrId id) {
     default: break;
   }
   if (hasNoMemoryEffect(form)) return Effect::None;
-  // Of shared memory and of tensor memory; those without a row are not known.
+  // For shared memory and of tensor memory; those without a row are not known.
   if (form.family == Op::Tcgen05 && form.op != Op::Tcgen05) return Effect::None;
   return decline("other-opcode");
 }

@@ -6,8 +6,8 @@
 // Declines:   as a whole, with a reason, kernels that may write where no address says it (calls, unknown opcodes, bulk copies,
 //             surfaces, module variables), and kernels that may wait for what other launches write: acquire, volatile and
 //             relaxed loads, fences beyond the block, atomics whose result is read, loads that a loop polls (polled_loads.h),
-//             griddepcontrol. Also 32-bit addresses, several entries. Of a single access `why` says why it has no bounds.
-// Cost:       live intervals and scalar evolution; each access by itself.
+//             griddepcontrol. Also 32-bit addresses, several entries. For a single access, `why` says why it has no
+// bounds. Cost:       live intervals and scalar evolution; each access by itself.
 #pragma once
 
 #include <string_view>

@@ -73,7 +73,7 @@ bool LaunchMemory::isWeakLoad(const OpcodeForm& form) const {
   return form.op == Op::Ld && !form.is(~uint32_t{effect::Read}) && isGlobalOrGeneric(form.space);
 }
 
-// Of a weak load whose space is .global or none: whether it is global memory.
+// For a weak load whose space is .global or none: whether it is global memory.
 bool LaunchMemory::readsGlobal(InstrId id) const {
   if (module_.form(f_[id]).space == StateSpace::Global) return true;
   return spaces_ != nullptr && spaces_->accessed(id) == AddressKind::Global;

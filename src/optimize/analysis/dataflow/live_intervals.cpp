@@ -66,7 +66,7 @@ LiveIntervals::LiveIntervals(const Function& function, const Cfg& cfg, const Slo
 namespace {
 
 // What mentions say of each register. Most registers are written once and read in the same block only: their ranges
-// follow from that. Of the others all occurrences are listed.
+// follow from that. All occurrences of the others are listed.
 class Sightings {
  public:
   struct Seen {
@@ -91,7 +91,7 @@ class Sightings {
   }
 
   const Seen& operator[](RegId r) const { return seen_[r.value]; }
-  // Of a listed one, in the order of the text.
+  // For a listed one, in the order of the text.
   std::span<const SlotOccurrence> occurrences(RegId r) const {
     return {all_.data() + (end_[r.value] - seen_[r.value].mentions), all_.data() + end_[r.value]};
   }

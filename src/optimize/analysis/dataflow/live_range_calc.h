@@ -79,14 +79,14 @@ class LiveRangeCalc {
   void makeValues(std::span<const SlotOccurrence> occurrences);
   void carryValues();
   void sortLiveBlocks();
-  // Of a reachable block, once live-in blocks are known.
+  // For a reachable block, once live-in blocks are known.
   bool startsLive(BlockId b) const { return isLiveIn_.test(b.value); }
   void makeSegments(std::span<const SlotOccurrence> occurrences);
   void appendMention(const Mention& mention, bool isLiveIn, std::span<const SlotOccurrence> occurrences);
   void reset();
   void local(std::span<const SlotOccurrence> occurrences, LiveRange& range);
   bool isLiveAtEntry() const;
-  // Of a register that one occurrence writes, live-in in no block where control enters.
+  // For a register that one occurrence writes, live-in in no block where control enters.
   void single(std::span<const SlotOccurrence> occurrences, LiveRange& range);
   // Calls `visit(first, end)` for each run of live-in blocks, ascending.
   template <typename Visit>

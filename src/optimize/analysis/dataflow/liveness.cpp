@@ -138,7 +138,7 @@ class Liveness::DenseSolver {
   }
 
  private:
-  // Of the solver by sets.
+  // For the solver by sets.
   struct Sets {
     Sets(const Cfg& cfg, const RegisterNumbers& numbers) : hasKill(cfg.size()) {
       for (const RegisterFile file : kRegisterFiles) {
@@ -239,8 +239,8 @@ class Liveness::DenseSolver {
     return changed;
   }
 
-  // Of `Needed`: whether the block was walked and all of it is needed. Most blocks are looked at once: what they kill is
-  // found when they are looked at again.
+  // For `Needed`: whether the block was walked and all of it is needed. Most blocks are looked at once: what they kill
+  // is found when they are looked at again.
   bool takesSets(BlockId b) {
     if (l_.unneeded_[b.value] != 0) return false;
     if (sets_->hasKill[b.value] == 0) findKill(b);

@@ -75,7 +75,7 @@ class Liveness {
   std::string howSolved() const;
   // Whether at most `most` registers are live at the starts of blocks, all blocks together. Linear in `most`.
   bool hasAtMost(std::size_t most) const;
-  // Of strength `Needed`: whether an instruction of the block may be needed by nothing. Said of instructions that
+  // For strength `Needed`: whether an instruction of the block may be needed by nothing. Said of instructions that
   // isRemovable() vouches for.
   bool mayHaveUnneeded(BlockId block) const { return unneeded_.empty() || unneeded_[block.value] != 0; }
   // Calls `visit(reg)` for what is live at the start of a block, in no particular order.

@@ -38,7 +38,7 @@ class Loops {
   // The innermost loop that a block belongs to; none outside loops.
   LoopId of(BlockId b) const { return loopOf_[b.value]; }
   uint32_t depth(BlockId b) const { return of(b).valid() ? loops_[of(b).value].depth : 0; }
-  // How often a block is executed if every loop goes round eight times. Of nested loops the outer five count.
+  // How often a block is executed if every loop goes round eight times. The outer five of nested loops count.
   uint64_t assumedCount(BlockId b) const { return uint64_t{1} << 3 * std::min(depth(b), 5u); }
   bool contains(LoopId l, BlockId b) const {
     const uint32_t at = place_[b.value];

@@ -48,7 +48,7 @@ class RegisterMentions {
   RegisterMention* end_ = nullptr;
 };
 
-// Of the registers that are wanted, by RegId; of all if there is no list. Closed.
+// For the registers that are wanted, by RegId; of all if there is no list. Closed.
 RegisterMentions registerMentions(const Function& f, const Cfg& cfg, const SlotIndexes& slots,
                                   const std::vector<uint8_t>* isWanted);
 
@@ -56,7 +56,7 @@ struct MentionChanges {
   // The mentions before are closed; the graph had the same edges, and its blocks the same numbers, when they were found.
   MentionChanges(const Function& f, const Cfg& cfg, const SlotIndexes& slots, const RegisterMentions& before);
 
-  // Of the registers that changed, now.
+  // For the registers that changed, now.
   RegisterMentions changed() const;
 
   RegisterMentions mentions;       // now; closed

@@ -51,7 +51,7 @@ class PlainSolver {
   };
   static constexpr std::size_t kLanes = 64;
   static constexpr std::size_t kFirstVisits = 512, kMoreVisits = 8;
-  // Of blocks, altogether: under half a second. A kernel of a million instructions takes a fifth of it.
+  // Blocks altogether: under half a second. A kernel of a million instructions takes a fifth of it.
   static constexpr std::size_t kMostVisits = std::size_t{1} << 24;
   // So many registers at the start of a block.
   struct Words {

@@ -246,7 +246,7 @@ void Analyses::invalidate(AnalysisSet preserved) {
 #undef PTXOPT_ANALYSIS
 }
 
-// Of one whose `uses` are not stale.
+// For one whose `uses` are not stale.
 bool Analyses::isStale(AnalysisId id) const {
   const Cfg& cfg = *keptControlFlow_;
   switch (id) {

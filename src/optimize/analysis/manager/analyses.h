@@ -85,12 +85,12 @@ class Analyses {
   std::shared_ptr<const RegisterNumbers> makeNumbers(const Cfg& cfg) const;
   const std::shared_ptr<const RegisterNumbers>& sharedNumbers();
   bool isStale(AnalysisId id) const;
-  // Of a getter that keeps its analysis in `kept`: makes it where it is not there.
+  // For a getter that keeps its analysis in `kept`: makes it where it is not there.
   template <typename Kept, typename Make>
   auto& get(AnalysisId id, std::optional<Kept>& kept, Make make);
   void note(AnalysisId id, std::string_view how = {});
 
-  // Of a graph that was: what was made of its edges alone holds for one that has the same.
+  // For a graph that was: what was made of its edges alone holds for one that has the same.
   struct Shape {
     Cfg cfg;
     std::optional<DominatorTree> dominators, postDominators;

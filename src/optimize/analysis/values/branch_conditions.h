@@ -24,9 +24,9 @@ enum class Relation : uint8_t { Equal, NotEqual, Less, LessEqual, Greater, Great
 // "==", "<=" and so on.
 std::string_view name(Relation r);
 Relation negated(Relation r);
-// Of the operands the other way round.
+// For the operands in the other order.
 Relation swapped(Relation r);
-// Of a comparison of integers; those of floating-point numbers that may be unordered have none.
+// For a comparison of integers; comparisons of floating-point numbers that may be unordered have none.
 std::optional<Relation> relationOf(ComparisonOperator c);
 
 // A register's value, or a constant.

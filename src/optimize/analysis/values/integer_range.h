@@ -18,7 +18,7 @@ namespace ptxopt {
 
 class IntegerRange {
  public:
-  // Of width 0.
+  // Has width 0.
   constexpr IntegerRange() = default;
   static constexpr IntegerRange full(unsigned width) {
     if (width == 0) return {};
@@ -41,7 +41,7 @@ class IntegerRange {
   bool isFull() const;
   bool isEmpty() const { return least_ > most_; }
   bool isConstant() const { return width_ != 0 && least_ == most_; }
-  // Of a range that is not empty. The first two are of `width` bits, the others are sign-extended.
+  // For a range that is not empty. The first two are of `width` bits, the others are sign-extended.
   uint64_t least() const { return least_; }
   uint64_t most() const { return most_; }
   int64_t smallest() const { return smallest_; }
@@ -50,7 +50,7 @@ class IntegerRange {
   bool contains(uint64_t bits) const;
   bool contains(const IntegerRange& other) const;
 
-  // Of equal widths: what may be in either, what may be in both.
+  // Both have one width: what may be in either, what may be in both.
   IntegerRange join(const IntegerRange& other) const;
   IntegerRange meet(const IntegerRange& other) const;
 

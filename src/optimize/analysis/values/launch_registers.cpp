@@ -77,7 +77,7 @@ class RegisterGuess {
     return std::ranges::all_of(operands, [&](const Operand& o) { return isUniformOrRegister(o, loadsParameter); });
   }
 
-  // Of a register that is read.
+  // For a register that is read.
   bool mayBeOne(const Operand& o) const {
     if (!o.isRegister() || !o.reads()) return true;
     const State& s = states_[o.payload];

@@ -132,7 +132,7 @@ IntegerRange binary(const IntegerRange& a, const IntegerRange& b, F&& f) {
 struct Whole {
   Int128 lo, hi;
 };
-// Of f at the four corners.
+// The range of f at the four corners.
 template <typename F>
 Whole corners(const Piece& x, const Piece& y, F&& f) {
   const Int128 values[] = {f(Int128{x.smallest}, Int128{y.smallest}), f(Int128{x.smallest}, Int128{y.largest}),

@@ -62,7 +62,7 @@ Row rowOf(const OpcodeForm& form) {
     case Op::Clz: return {Kind::LeadingZeros, 1};
     case Op::Selp: return {Kind::Choose, 2};
     case Op::Slct: return {Kind::Choose, 2, 2};
-    // Of pairs each half of the result is all ones or zero by itself.
+    // For pairs, each half of the result is all ones or zero by itself.
     case Op::Set:
       return relationOf(form.comparison) && !isPair(form.sourceType) ? Row{Kind::Compare, 0, 2, kTest} : Row();
     default: return {};
@@ -127,7 +127,7 @@ IntegerRange extract(const IntegerRange& a, const IntegerRange& position, const 
   // The ISA takes a byte of each; the code that ptxas makes for 64 bits takes all of them.
   const auto isKnown = [&](const IntegerRange& r) { return r.isConstant() && (width == 32 || r.least() <= 0xFF); };
   if (!isKnown(position) || !isKnown(length)) {
-    // Of an unsigned number never more than there is.
+    // An unsigned number never loses more than there is.
     return isSigned ? IntegerRange::full(width) : IntegerRange::ofUnsigned(width, 0, a.most());
   }
   const uint64_t from = position.least() & 0xFF, bits = length.least() & 0xFF;

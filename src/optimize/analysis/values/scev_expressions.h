@@ -72,7 +72,7 @@ struct Expr {
   ExprId right() const { return ExprId(second); }
 };
 
-// Of a Sum: `factor` times `expr`. Of a Product: `expr`, factor 1.
+// For a Sum: `factor` times `expr`. For a Product: `expr`, factor 1.
 struct ExprTerm {
   ExprId expr;
   uint64_t factor = 1;

@@ -105,7 +105,8 @@ void ValueRanges::findLimits() {
   }
 }
 
-// Of what a load of a kernel's parameter gives; width 0 where the user says nothing of it, or where it is a part of it.
+// For what a load of a kernel's parameter gives; width 0 where the user says nothing of it, or where it is a part of
+// it.
 IntegerRange ValueRanges::parameterRange(const Instruction& load) const {
   const KernelFacts* const facts = module_.factsOf(f_);
   if (facts == nullptr || !f_.isEntry) return {};
@@ -294,7 +295,7 @@ KnownRange ValueRanges::computeInstruction(const Value& v, const Definition& d, 
   return known;
 }
 
-// Of `width` bits. `mayBeWider`: of a wider register the low bits are read.
+// Has `width` bits. `mayBeWider`: of a wider register the low bits are read.
 IntegerRange ValueRanges::operandRange(const Operand* o, unsigned width, bool mayBeWider, InstrId id,
                                        const Sources& from) {
   const IntegerRange unknown = IntegerRange::full(width);

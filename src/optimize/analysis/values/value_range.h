@@ -61,7 +61,7 @@ class ValueRanges {
   ValueRanges(const Module& module, const Function& function, const Cfg& cfg, const DominatorTree& dominators,
               const SlotIndexes& slots, const LiveIntervals& intervals);
 
-  // Wherever the value exists. Of the register's width.
+  // Wherever the value exists. Has the register's width.
   IntegerRange of(RegId r, ValueId v) { return explain(r, v).range; }
   KnownRange explain(RegId r, ValueId v);
   // Where the block begins and in all of it, for a value whose definition dominates the block or stands in it.

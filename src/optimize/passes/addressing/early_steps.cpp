@@ -105,7 +105,7 @@ class StepMover {
     return true;
   }
 
-  // Of [register] or [register+number].
+  // For [register] or [register+number].
   static std::optional<int64_t> immediateOf(std::span<const Operand> operands, uint32_t k) {
     const Operand& memory = operands[k - 1];
     if (memory.kind != OperandKind::Memory || operands[k].flags != 0) return std::nullopt;

@@ -67,7 +67,7 @@ struct Formula {
   std::string_view bad;           // why it cannot be chosen; empty when it can
 };
 
-// Of a formula for which there are no registers.
+// For a formula for which there are no registers.
 inline constexpr std::string_view kNoRoom = "register-pressure";
 
 inline bool needsUnitRegister(const Formula& f) {

@@ -133,7 +133,7 @@ class ParameterHolding : FunctionPass {
 
   void apply() {
     if (held_.empty()) return;
-    // Of several loops that hold the same parameter from the same place on, one copy.
+    // One copy for several loops that hold the same parameter from the same place on.
     std::ranges::stable_sort(held_, {}, [](const Held& h) { return std::pair(h.place, h.parameter); });
     InstrId after;
     const RegId zero = makeOpaque(f_, context_, 0, NameHint::Zero, Opaque::Uniform, after);

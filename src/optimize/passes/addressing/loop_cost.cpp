@@ -156,7 +156,7 @@ double LoopCost::computeCost(InstrId id) const {
   }
 }
 
-// Of an addition or a subtraction of 64 bits.
+// For an addition or a subtraction of 64 bits.
 double LoopCost::costOfSum(InstrId id) const {
   bool addsProduct = false;
   for (const Operand& o : f_.operandsOf(f_[id])) {
@@ -275,7 +275,7 @@ double LoopCost::costOf(InstrId sum) const {
   return n == kNone ? 0 : nodes_[n].cost;
 }
 
-// Of the first result.
+// The node of the first result.
 uint32_t LoopCost::nodeWriting(InstrId id) const {
   const RegId reg = f_.operandsOf(f_[id])[0].reg();
   const ValueId v = intervals_[reg].valueOut(slots_[id]);

@@ -38,7 +38,7 @@ class LoopCost {
   double needed(std::span<const uint32_t> replaced, std::span<const InstrId> steps);
   // Whether the value is needed in what the last question was.
   bool isNeeded(RegId reg, ValueId v) const;
-  // Of a sum of the loop.
+  // For a sum of the loop.
   double costOf(InstrId sum) const;
   std::size_t size() const { return nodes_.size(); }
 

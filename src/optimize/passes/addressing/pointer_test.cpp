@@ -107,7 +107,7 @@ class PointerTestFinder {
     });
   }
 
-  // Of a number of 32 bits, wherever the loop runs.
+  // For a 32-bit number, wherever the loop runs.
   bool isNeverZero(ExprId e) {
     if (!evolution_.range(e).contains(0)) return true;
     const Expr n = e_[e];

@@ -161,7 +161,7 @@ class Selector {
     return all - cost_.needed(replaced_);
   }
 
-  // Of a form against the others of its group: a better step leaves the rest of what there is.
+  // A form against the others of its group: a better step leaves the rest of what there is.
   double costInGroup(const GroupForms& g, const Formula& f) const { return costOf(g, f) - f.instead; }
 
   // These rules look at one group at a time: a counter that several would share is none of their forms.

@@ -26,7 +26,7 @@
 
 namespace ptxopt {
 
-// Of a small function the live intervals that passes share; of a large one those of the candidates, made here.
+// For a small function, the live intervals that passes share; for a large one, those of the candidates, made here.
 class CandidateIntervals {
  public:
   CandidateIntervals(const Function& f, Analyses& analyses, std::span<const RegId> candidates);

@@ -1,6 +1,7 @@
 // runtime-unroll: loops whose step is a register are unrolled, with a check before them.
 //
-// What:       ptxas unrolls loops whose rounds it can count, which takes a constant step. Of one whose step is a register
+// What:       ptxas unrolls loops whose rounds it can count, which takes a constant step. For one whose step is a
+// register
 //             (`i += blockDim.x`, a loop over the grid) this makes
 //                     if (step > 0 && limit - (k - 1) * step is a number of the counter's type, `bound`)
 //                       while (i < bound) k rounds            k: the knob runtime-unroll-copies

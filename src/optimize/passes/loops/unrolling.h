@@ -16,7 +16,7 @@ namespace ptxopt {
 // samples, by four); for passes that would lose much by it.
 enum class Unrolling : uint8_t { Unlikely, Possible, Likely };
 
-// Of an innermost loop.
+// For an innermost loop.
 Unrolling expectedUnrolling(const Function& f, PassContext& context, LoopId loop);
 
 }  // namespace ptxopt

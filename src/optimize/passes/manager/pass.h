@@ -83,7 +83,7 @@ struct PassInfo {
   std::string_view name;
   RunOnFunction run = nullptr;
   RunOnModule runOnModule = nullptr;  // one of the two is there
-  // Of a module pass: whether it may change anything.
+  // For a module pass: whether it may change anything.
   bool (*hasWork)(const Module&, const ModuleAnalyses&) = nullptr;
   AnalysisSet asks;       // for which it may ask, without what they are made of
   AnalysisSet preserves;  // which still hold when the pass changed the function

@@ -58,7 +58,7 @@ std::vector<Step> standardPipeline(int level) {
   return steps;
 }
 
-// Of the n-th run of the pass in the whole pipeline; of one that only `passes` has: Optimize.
+// For the n-th run of the pass in the whole pipeline; for one that only `passes` has: Optimize.
 StepKind kindOf(const PassInfo& pass, std::size_t n) {
   for (const TableRow& row : kTable)
     if (&passInfo(row.pass) == &pass && --n == 0) return row.kind;

@@ -4,7 +4,7 @@
 //             and its loads must have one address for all lanes. What all lanes have depends on which branches go,
 //             so the set is found by elimination: all sections at first; launch_values.h is asked what holds
 //             without their branches; sections that do not stand the answer are taken out, until nothing changes.
-// Of several: after a section whose branch goes every thread has what it writes. After one with a vote only the
+// With several: after a section whose branch goes, every thread has what it writes. After one with a vote only the
 //             warps have it that ran it; the others hold what nobody wrote. So the addresses of a section must be
 //             one value when only those branches are gone whose sections were run by whoever loads: sections whose
 //             branch goes, and, if this one votes, others that vote on the same value of the same predicate.

@@ -142,7 +142,7 @@ bool LaneSections::isOneWarp() const {
   return threads && *threads <= kLanes;
 }
 
-// Of which threads all meet in the block before anything may be written.
+// Whether all threads of it meet in the block before anything may be written.
 LaneSections::Barrier LaneSections::barrierIn(BlockId b) const {
   for (const InstrId id : slots_.instructions(b)) {
     const GlobalEffect effect = memory_.effectOf(id);

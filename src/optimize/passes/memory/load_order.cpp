@@ -22,7 +22,7 @@ bool isWeak(const OpcodeForm& form) {
 
 bool isOneOf(StateSpace s, std::initializer_list<StateSpace> all) { return std::ranges::find(all, s) != all.end(); }
 
-// Of memory that a store may name.
+// For memory that a store may name.
 bool isOfData(StateSpace s) {
   return isOwnShared(s) || isOneOf(s, {StateSpace::None, StateSpace::Global, StateSpace::Local});
 }

@@ -149,7 +149,7 @@ class WidenAccesses : IntervalPass {
     }
   }
 
-  // Of those at an offset the one that stands nearest.
+  // The nearest one of those at an offset.
   static Access* nearest(std::vector<Access>& accesses, const Access& to, int64_t offset) {
     Access* best = nullptr;
     const auto distance = [&](const Access& a) { return a.at > to.at ? a.at - to.at : to.at - a.at; };

@@ -242,7 +242,7 @@ class Shortener {
       std::size_t begin = end;
       while (begin > 0 && end - begin < kMostRun && !isWall(f_[all[begin - 1]])) --begin;
       if (end - begin < 3) {
-        // Of two that depend on each other nothing can be said, of two that do not nothing is gained.
+        // Nothing can be said of two that depend on each other, and nothing is gained from two that do not.
         const std::size_t last = begin == end ? end - 1 : begin;
         while (end > last) live_.before(f_[all[--end]]);
         continue;

@@ -69,7 +69,7 @@ class Expander {
   InstrId instruction(SynthOpcode opcode, std::initializer_list<Operand> operands, InstrId before);
   // Whether a register's name means it before a place.
   bool canBeNamed(RegId r, InstrId place) const;
-  // Of the function as it was.
+  // For the function as it was.
   const Occurrences& occurrences() const { return occurrences_; }
   std::size_t inserted() const { return inserted_; }
 

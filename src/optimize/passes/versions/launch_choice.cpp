@@ -85,7 +85,7 @@ class Chooser {
     return at == c.parts.end() ? nullptr : &*at;
   }
 
-  // Of an integer that is a parameter as a whole.
+  // For an integer that is a parameter as a whole.
   const NumberFact* wholeOf(const LaunchSource& s) const {
     if (s.part.parameter >= base_.parameters.size() || s.part.offset != 0) return nullptr;
     const Variable& v = f_.variables[f_.parameters[s.part.parameter].value];

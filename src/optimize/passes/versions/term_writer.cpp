@@ -67,7 +67,7 @@ RegId TermWriter::write(TermId t) {
   return made_[t] = make(t);
 }
 
-// Of 4 bytes or less.
+// Holds 4 bytes or less.
 RegId TermWriter::narrow(TermId t) {
   if (const auto known = narrow_.find(t); known != narrow_.end()) return known->second;
   const Term& n = terms_[t];

@@ -19,7 +19,7 @@ class TermWriter {
       : module_(module), f_(f), where_(where), terms_(terms) {}
 
   static bool canWrite(const Module& module, const BoundTerms& terms, TermId t);
-  // Of 64 bits.
+  // Has 64 bits.
   RegId write(TermId t);
   // Negative where a < b. The difference does not wrap.
   RegId isBelow(TermId a, TermId b);

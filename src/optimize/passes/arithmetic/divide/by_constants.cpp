@@ -48,7 +48,7 @@ class SingleDivisions {
   }
 
  private:
-  // Of 16 bits: as a number of 32 bits that its extension is.
+  // A 16-bit number counts as its 32-bit extension.
   IntegerRange rangeOf(const Division& d, const Operand& o) {
     if (!o.isRegister()) return IntegerRange::constant(d.width, *immediate(f_, o) & maskOf(d.width));
     const ValueId v = ranges_.valueRead(o.reg(), d.at);

@@ -40,11 +40,11 @@ class NarrowValues {
         unrolling_(context.analyses.loops().size()),
         reaches_(context.module, f) {}
 
-  // Of a register or an immediate that instruction `at` reads.
+  // For a register or an immediate that instruction `at` reads.
   Narrow of(const Operand& o, InstrId at);
   // The number that it always is there, if it is one.
   std::optional<int64_t> constant(const Operand& o, InstrId at);
-  // Of what an unguarded instruction leaves in its result.
+  // For what an unguarded instruction leaves in its result.
   Narrow made(const Operand& result, InstrId at);
   // The lower half of what `at` reads, for `place`, which may read it too, as a source that is not the first.
   Operand lower(const Operand& o, InstrId at, InstrId place, Edits& edits) const;

@@ -18,7 +18,7 @@
 //               (one instruction adds two), loop-step, offset (accesses of sm_75 add that), parameter (from sm_90 on it
 //               would have to be loaded first), extension-kept (something else reads it, and an addition is one
 //               instruction), no-sign (a zero-extended number and a pair of registers, where an addition is two
-//               instructions). Of products of sums see distribution.cpp.
+//               instructions). For products of sums see distribution.cpp.
 #include "passes/arithmetic/wide/products.h"
 
 #include <algorithm>
@@ -87,7 +87,7 @@ bool WideProducts::hasRoom(InstrId id) {
   return *known;
 }
 
-// Of a number that is extended either way: as it is extended, so that equal products stay equal.
+// A number that is extended either way counts as it is extended, so that equal products stay equal.
 bool WideProducts::prefersSigned(const Operand& o, InstrId at, Narrow n) const {
   if (n.isSigned != n.isUnsigned) return n.isSigned;
   const InstrId id = narrow_.extension(o, at);
@@ -213,7 +213,7 @@ void WideProducts::add(InstrId id) {
   if (!other.isRegister() || narrow_.of(other, id).any()) return;  // see narrowing.cpp
   const ValueKey made = values_.written(operands[0].reg(), id);
   if (!made.valid() || !needsUpper(made, 0)) return missed_.add("low-half-only");
-  // Of three summands one instruction adds the lower halves and one the upper.
+  // One instruction adds the lower halves of three summands, and one the upper.
   const bool isSummand = values_.isAlone(made) && values_.uses(made).size() == 1 &&
                          !values_.uses(made)[0].isAddress && isSum(values_.uses(made)[0].at);
   if (isSummand || isPartOfSum(other, id)) return missed_.add("sum-of-three");
