@@ -118,7 +118,8 @@ std::string flagOfXla(std::string_view name) {
   return flags.substr(value, flags.find_first_of(" \t\n", value) - value);
 }
 
-// The folder whose bin/ptxas JAX has XLA call: that of CUDA_ROOT, else that of a package, else that of XLA_FLAGS.
+// The folder whose bin/ptxas JAX has XLA call: that of CUDA_ROOT, otherwise that of a package, otherwise that of
+// XLA_FLAGS.
 std::string cudaFolderOfJax(const std::string& packages) {
   if (std::string root = environmentValue("CUDA_ROOT"); !root.empty()) return root;
   for (const char* folder : {"/nvidia/cu13", "/nvidia/cuda_nvcc"})

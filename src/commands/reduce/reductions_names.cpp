@@ -35,7 +35,7 @@ class ShortNames {
       const std::size_t begin = at++;
       if (!isWord(source[begin])) continue;
       while (at < source.size() && isWord(source[at])) ++at;
-      // What follows a dot is no name of the module.
+      // What follows a dot is not a name of the module.
       if (begin > 0 && source[begin - 1] == '.') continue;
       const auto found = names_.find(source.substr(begin, at - begin));
       if (found != names_.end() && !found->second.empty())

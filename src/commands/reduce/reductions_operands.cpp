@@ -9,7 +9,7 @@ namespace ptxopt::reduce {
 namespace {
 
 // Calls `visit(f, id, index, group)` for each operand of each instruction, the guard and implicit ones left out;
-// group is Memory or Paren inside an address or an argument list, else Sink.
+// group is Memory or Paren inside an address or an argument list, otherwise Sink.
 template <typename Visit>
 void forEachOperand(Edit& edit, Visit visit) {
   edit.forEachInstruction([&](Function& f, InstrId id) {

@@ -16,7 +16,7 @@ struct Client {
   std::string name;                        // "triton", "jax", "clang", "nvcc", "cmake"; empty: not known
   std::string ptxas = "ptxas";             // the name of the one that it wants: "ptxas-blackwell"
   std::vector<ptxas::PtxasCandidate> own;  // that it brings, the one of that name first
-  // Its cache has the answer to --version in its key: what else is to be told apart there can be said in that.
+  // Its cache has the output of --version in its key: what else is to be distinguished there can be said in that.
   bool isKeyedByVersion = false;
 };
 

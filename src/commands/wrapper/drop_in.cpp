@@ -113,7 +113,7 @@ class DropIn {
     return std::ranges::any_of(arguments_, [](const std::string& w) { return w == "--version" || w == "-V"; });
   }
 
-  // A line after those of ptxas, for a client that has the answer in the key of its cache.
+  // A line after those of ptxas, for a client that has the output in the key of its cache.
   void sayVersion() {
     if (options_.versionLine.empty() || !options_.client.isKeyedByVersion) return;
     choose();

@@ -144,7 +144,7 @@ PointerFact memoryOf(Json& said, NumberFact& address, const std::string& what) {
   return fact;
 }
 
-// All numbers of so many bits. Unsigned 64-bit numbers above INT64_MAX count as INT64_MAX.
+// All numbers of that many bits. Unsigned 64-bit numbers above INT64_MAX count as INT64_MAX.
 NumberFact all(unsigned bits, bool isSigned) {
   if (bits == 64) return {isSigned ? INT64_MIN : 0, INT64_MAX};
   if (isSigned) return {-(int64_t{1} << (bits - 1)), (int64_t{1} << (bits - 1)) - 1};

@@ -9,10 +9,10 @@
 // parameter leads to, what PointerFact has; `align` is a multiple of the address that is a power of two. A kernel is
 // named as it is, or by a pattern with * and ?. All that matches counts together. In PTX, `//ptxopt:facts {...}` from a
 // kernel's first word to its closing brace says the same of that kernel, without "kernel". `rounds` of a kernel, and of
-// `loops` of it, named by a label (`"loops": [{"label": "$L__BB0_2", "rounds": 100}]`), are no promises. Errors: what
-// is no JSON, words twice in an object, unknown words, numbers that no launch can have, parameters that are not there
-// or are no integers, facts that contradict each other or the kernel's directives, patterns that no kernel matches, and
-// labels that are not there. In a comment such a label says nothing: passes may have removed the loop.
+// `loops` of it, named by a label (`"loops": [{"label": "$L__BB0_2", "rounds": 100}]`), are not promises. Errors: what
+// is not JSON, words twice in an object, unknown words, numbers that no launch can have, parameters that are not there
+// or are not integers, facts that contradict each other or the kernel's directives, patterns that no kernel matches,
+// and labels that are not there. In a comment such a label says nothing: passes may have removed the loop.
 #pragma once
 
 #include <string>

@@ -203,7 +203,7 @@ class Function {
   uint32_t madeVariables_ = 0;
 };
 
-// The value of an immediate integer, sign-extended to 64 bits; none for what is no such operand.
+// The value of an immediate integer, sign-extended to 64 bits; none for what is not such an operand.
 std::optional<uint64_t> immediate(const Function& f, const Operand& o);
 
 }  // namespace ptxopt

@@ -136,7 +136,7 @@ void addLoops(std::vector<SeenLoop>& to, const std::vector<SeenLoop>& from) {
   std::ranges::stable_sort(to, {}, &SeenLoop::index);
 }
 
-// What tells kernels apart.
+// What distinguishes kernels.
 using KernelKey = std::tuple<std::string, std::string, std::vector<uint32_t>>;
 KernelKey keyOf(const SeenKernel& k) { return {matchName(k.name), k.digest, k.parameterBytes}; }
 

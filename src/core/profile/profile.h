@@ -64,7 +64,8 @@ std::string write(const File& file);
 // Classes with the same key add up; then they are bounded. Values of a part that are too many become a range, but for those
 // that take much of the kernel's time; after that, classes that take least time go. `launches` and `time` of kernels keep them.
 void boundClasses(SeenKernel& kernel);
-// Adds a class of launches, whose numbers are of so many launches and so much time. What many calls leave is to be bounded.
+// Adds a class of launches, whose numbers are of that many launches and so much time. What many calls leave is to be
+// bounded.
 void addLaunches(SeenKernel& kernel, LaunchClass launches);
 // Adds one kernel's launches to those that the file has.
 void add(File& to, SeenKernel kernel);

@@ -2,7 +2,7 @@
 // long its results take. All figures are data, each with its source: units.def, kinds.def, uses.def, latencies.def,
 // memory.def and sources.def. docs/timing.md says what they stand for.
 //
-// Cycles are those of an SM. A unit that each of the four parts of an SM has is taken for so many cycles by one
+// Cycles are those of an SM. A unit that each of the four parts of an SM has is taken for that many cycles by one
 // instruction of a warp. For a unit that the parts share, four times its own cycles stand in the tables: what an
 // instruction costs its part while the other three do the same.
 // A target has the figures of the row that targets.def names.

@@ -272,7 +272,7 @@ void Builder::declareName(const Token& t) {
   nesting_ = 0;
 }
 
-// `$`, `%` and, but for unnamed parameters, `_` are no names; nor is anything with a dot.
+// `$`, `%` and, but for unnamed parameters, `_` are not names; nor is anything with a dot.
 void Builder::checkName(const Token& t) const {
   const std::string_view name = t.view();
   const bool isBad = name == "$" || name == "%" || name == "%$" || name == "WARP_SZ" ||

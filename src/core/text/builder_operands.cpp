@@ -36,7 +36,7 @@ void Builder::markCompound() {
 
 void Builder::prefix(const Token& t) { prefixesWritten_ += t.view(); }
 
-// Puts the prefix before an entry that is no number.
+// Puts the prefix before an entry that is not a number.
 void Builder::applyPrefix(const Token& t) {
   if (prefixesWritten_.empty()) return;
   if (prefixesWritten_.size() > 1) fail(t, "more than one prefix before what is no number");

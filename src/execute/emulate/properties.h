@@ -1,4 +1,4 @@
-// What the device says of itself. It is no GPU that exists: it has the limits of its architecture.
+// What the device says of itself. It is not a GPU that exists: it has the limits of its architecture.
 #pragma once
 
 #include <cstdint>

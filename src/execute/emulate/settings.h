@@ -30,8 +30,8 @@ struct Settings {
   std::string recordFolder, recordKernel;  // where launches are recorded, and of which kernel only
   uint64_t recordMost = UINT64_MAX;        // how many
   int parent = 0;                          // the process of ptxopt, with which the program is to end
-  // For tests of what measures times: a clock that each warp instruction moves on by a microsecond, and by how much of them
-  // times are off, differently each time.
+  // For tests of what measures times: a clock that each warp instruction advances by a microsecond, and by how much of
+  // them times are off, differently each time.
   bool countsTime = false;
   double noise = 0;
   int devices = 1;  // 0: there is a driver and no device

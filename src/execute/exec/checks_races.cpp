@@ -1,6 +1,6 @@
 // --check-races: two accesses to one byte of shared memory by different threads, at least one of them a write, not
 // both atomic, and neither ordered before the other. The same of global memory, where threads of other clusters
-// take part and a store of what is there already is no write; checks_races_global.h has what differs.
+// take part and a store of what is there already is not a write; checks_races_global.h has what differs.
 //
 // Algorithm: happens-before by vector clocks (as FastTrack does it). For each byte: the last plain write, and the
 // plain reads, atomic writes and atomic reads since then, of each thread the last. What orders:

@@ -24,7 +24,7 @@ std::string inWords(const NumberFact& fact) {
   return out;
 }
 
-// Empty where it holds, else the value.
+// Empty where it holds, otherwise the value.
 std::string brokenBy(const NumberFact& fact, uint64_t bits, const ScalarTypeInfo& type, bool isSigned) {
   if (isSigned || fact.least < 0) {
     const uint64_t sign = uint64_t{1} << (type.bits - 1);

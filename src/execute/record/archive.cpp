@@ -37,7 +37,7 @@ void writeEntry(zipFile file, const std::string& name, std::string_view bytes) {
   if (!ok || zipCloseFileInZip(file) != ZIP_OK) throw RecordError(fmt::format("{} cannot be written", name));
 }
 
-// A link to the record stays one, and what is no file is not replaced by one.
+// A link to the record stays one, and what is not a file is not replaced by one.
 std::string placeOf(const std::string& name) {
   std::error_code none;
   if (!fs::exists(name, none)) return name;

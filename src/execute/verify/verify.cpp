@@ -270,7 +270,7 @@ class KernelCheck {
   bool isApart_ = false;        // the trial is so
   std::string lastDrop_, lastUndetermined_, lastReason_;
   bool observes_ = false;                       // VerifyOptions::coverage, and the trial is an early one
-  std::vector<Trial> good_;                     // inputs that said something, the first so many
+  std::vector<Trial> good_;                     // inputs that said something, the first that many
   bool tooLong_ = false, unsupported_ = false;  // why the last trial was dropped
 };
 

@@ -28,7 +28,7 @@ struct Source {
 };
 
 struct Collected {
-  Side side;  // of a baseline with its units, else without
+  Side side;  // of a baseline with its units, otherwise without
   bool isBaseline = false;
   std::vector<Source> sources;  // by file
 };

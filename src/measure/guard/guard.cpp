@@ -236,7 +236,7 @@ class Guard {
   using Attempt = std::vector<const FunctionOptions*>;
 
   // The next attempt of each of these: all that is not tried is as in the input, and is not assembled where it can be cut out. An attempt that
-  // makes a text that was seen is no try. Nothing where no text is new.
+  // makes a text that was seen is not a try. Nothing where no text is new.
   std::optional<Figures::Try> nextTry(std::vector<Retry>& retries, const cut::CallGraph& graph,
                                       std::vector<Attempt>& attempts) const {
     const std::vector<FunctionOutcome>& outcomes = done_.result.outcomes;
@@ -307,7 +307,7 @@ class Guard {
 
   enum class Verdict : uint8_t {
     Known,
-    NoCode,    // of a function that is no kernel: it may be part of other code
+    NoCode,    // of a function that is not a kernel: it may be part of other code
     Doubtful,  // of a kernel whose figures are not there, or not those that are compared first
   };
   Verdict verdictOn(const FunctionOutcome& f) const {

@@ -10,7 +10,7 @@
 // A function whose optimized text gets a fault of that ptxas that is known (known_bad.h), and whose original text does not, keeps the latter.
 // An input that ptxas is known to make wrong code of is first put into a form that the fault does not hit, where one is known.
 // What cannot be judged keeps its text as well: everything where ptxas has no answer about the input or refuses the
-// result, else the functions whose code has no figures on one of the sides. A text with functions that no kernel
+// result, otherwise the functions whose code has no figures on one of the sides. A text with functions that no kernel
 // reaches is assembled as relocatable code too, which is what gives these figures.
 // Cost: ptxas for the text before and after, for the functions that are tried again, once a try, and for all again for each round in which others share what was kept; answers
 // come from the cache where they are known. Nothing that passes left unchanged is asked about.
@@ -45,7 +45,7 @@ inline constexpr unsigned kTriesOfJit = 1;  // where each compilation is waited 
 struct GuardOptions {
   GuardMode mode = GuardMode::Off;
   ptxas::PtxasSettings ptxas;
-  // Not empty: the one of these that takes the text is asked, in the place of ptxas.program.
+  // Not empty: the one of these that takes the text is asked, instead of ptxas.program.
   ptxas::PtxasCandidates candidates;
   std::string architecture;  // that ptxas compiles for; empty: Options::architecture, or the text's
   bool isInsistent = false;  // asked for in so many words: who has no verdict on the input is to fail

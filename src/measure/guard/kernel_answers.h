@@ -30,7 +30,7 @@ class KernelAnswers {
   const BitVector& known() const { return isKnown_; }
   // Keeps the figures of the other kernels.
   void keep(const ptxas::Measures& measures) const;
-  // Adds those that are known, in the place of what a text gave in which they were cut.
+  // Adds those that are known, instead of what a text gave in which they were cut.
   void addTo(ptxas::Measures& measures) const;
 
  private:

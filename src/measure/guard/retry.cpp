@@ -200,7 +200,7 @@ std::optional<ptxas::Comparison> gainOf(const std::vector<uint32_t>& closure, ui
     const ptxas::FunctionMeasures* const was = before.find(outcomes[f].name);
     const ptxas::FunctionMeasures* const is = after.find(outcomes[f].name);
     if (was == nullptr || is == nullptr) {
-      // The code of functions that are no kernels may be part of others', or gone.
+      // The code of functions that are not kernels may be part of others', or gone.
       if (f == root || outcomes[f].isKernel) return std::nullopt;
       continue;
     }

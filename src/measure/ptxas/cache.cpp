@@ -240,7 +240,7 @@ void Cache::put(const std::string& key, std::string_view value) {
   const std::string path = fmt::format("{}/{}/{}", folder_, kEntries, nameOf(key));
   AtomicFile file(path, 0600);
   if (!file.isOpen() || !file.write(head) || !file.write(value)) return;
-  // An empty folder goes; one with something in it stays, and is no place for an entry.
+  // An empty folder goes; one with something in it stays, and is not a place for an entry.
   added_ = file.commit() || (errno == EISDIR && ::rmdir(path.c_str()) == 0 && file.commit()) || added_;
 }
 

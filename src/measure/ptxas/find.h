@@ -1,6 +1,6 @@
 // Where the real ptxas is.
 //
-// ptxas is no part of ptxopt and need not be there: who needs it says so when it is not. Where there are several, the
+// ptxas is not part of ptxopt and need not be there: who needs it says so when it is not. Where there are several, the
 // user's word counts before all: an option, $PTXOPT_PTXAS, $PTXAS. Then comes what the client would have called, then
 // those of the machine, in a fixed order, then those in Python environments; the first of these that takes the file is
 // chosen (choose.h).

@@ -77,8 +77,8 @@ struct Measures {
 // Threads of a block that count where the kernel does not say: such as most kernels are launched with.
 inline constexpr uint32_t kThreadsWhenUnknown = 256;
 
-// Fills in `warps` of a kernel from the occupancy tables, not more than so many blocks give each SM. Nothing for an architecture that
-// they do not have.
+// Fills in `warps` of a kernel from the occupancy tables, not more than that many blocks give each SM. Nothing for an
+// architecture that they do not have.
 void setWarps(FunctionMeasures& kernel, std::string_view architecture, uint64_t blocks = 0);
 
 }  // namespace ptxopt::ptxas

@@ -1,6 +1,6 @@
 // The model of time (src/measure/timing) for each function of a cubin, with the lines of PTX that its machine code was made of.
 //
-// Errors: what is no cubin, an architecture before sm_70, a name that no function has. Thread-safe: no state.
+// Errors: what is not a cubin, an architecture before sm_70, a name that no function has. Thread-safe: no state.
 #pragma once
 
 #include <optional>
@@ -56,7 +56,7 @@ struct TimedCubin {
 struct TimedCubinOptions {
   std::string function;  // only this one; empty: all
   uint32_t threads = 0;  // of a block, where the kernel does not say; 0: kThreadsWhenUnknown
-  // How often loops go round: the first of these that says so, else kAssumedRounds whenever control enters a loop.
+  // How often loops go round: the first of these that says so, otherwise kAssumedRounds whenever control enters a loop.
   const timing::ProfileCounts* profile = nullptr;
   std::optional<double> rounds;             // of each loop, whenever control enters it
   const timing::PtxLoops* loops = nullptr;  // of the PTX, with constant trip counts

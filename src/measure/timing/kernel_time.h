@@ -6,7 +6,7 @@
 //   - latency: the cycles of a warp alone (issue.h), divided by W.
 // What costs the most is the bottleneck. A function costs the most of the same, each summed over its regions by their
 // rounds: while one warp is in a region that a unit limits, others are in regions that something else limits. All three
-// levels of global memory are told apart: where data lies is not in the code.
+// levels of global memory are distinguished: where data lies is not in the code.
 //
 // What it does not know: conflicts of banks, accesses that are not coalesced (each thread of a warp is taken to access the
 // bytes after those of the thread before), divergence beyond what regions.h says, what other warps wait for at barriers,

@@ -10,7 +10,7 @@ namespace ptxopt::timing {
 namespace {
 
 constexpr std::size_t kMostOthers =
-    10;  // instructions that are shared, or of which lines say something else: one of so many
+    10;  // instructions that are shared, or whose lines say something else: one in this number
 
 std::vector<bool> reachedFrom(const TimedCode& code, uint32_t first) {
   std::vector<bool> isReached(code.flow.blocks().size());

@@ -7,7 +7,8 @@
 // least counts: induction variables, arithmetic, exchanges, loads, then stores.
 // Invariants: spills and constants do not count, nor what ptxas copies constants with (half precision) or divides
 // integers with (special functions).
-// Declines: where instructions do not differ as well, a loop was not unrolled; nor where the factor is no whole number.
+// Declines: where instructions do not differ as well, a loop was not unrolled; nor where the factor is not a whole
+// number.
 #pragma once
 
 #include <optional>

@@ -34,7 +34,7 @@ struct TuneOptions {
   unsigned jobs = 1;
   std::optional<double> budgetSeconds;  // none is begun after it; none: all are tried
   std::string fileName = "<input>";     // for messages
-  // Called by several threads, one at a time: so many of so many runs are done.
+  // Called by several threads, one at a time: some of all runs are done.
   std::function<void(std::size_t done, std::size_t total)> progress;
 };
 

@@ -1,4 +1,4 @@
-// ptxopt emulate PROGRAM ARGUMENTS...: a CUDA program without a GPU. The program runs as it is; in place of NVIDIA's
+// ptxopt emulate PROGRAM ARGUMENTS...: a CUDA program without a GPU. The program runs as it is; instead of NVIDIA's
 // libraries the dynamic linker finds ours (src/execute/emulate), which runs its kernels in the interpreter.
 #include <fmt/format.h>
 #include <sys/wait.h>

@@ -27,7 +27,7 @@ class Progress {
   // Takes the line away.
   void finish();
 
-  // The line for so many done of so many after so long, in at most `width` columns (for tests).
+  // The line for a number done of a total after some time, in at most `width` columns (for tests).
   static std::string line(std::size_t done, std::size_t total, double seconds, std::string_view name,
                           std::size_t width);
 

@@ -67,7 +67,7 @@ CUDA_DRIVER_API int cuMemAddressReserve(uint64_t* address, size_t size, size_t, 
   return answerDriver(__func__, [&] {
     needPieces(size);
     need(flags == 0, Code::InvalidValue, "flags");
-    // An address that is not free is no error: another one is given.
+    // An address that is not free is not an error: another one is given.
     const bool isFree = size >= kPlaced && wanted >= kLeast && wanted % kPiece == 0 && wanted <= kMost - size &&
                         !isReserved(wanted, size);
     uint64_t chosen = isFree ? wanted : kFirstChosen;

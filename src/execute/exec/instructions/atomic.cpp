@@ -194,7 +194,7 @@ void bindAtom(Binder& b) { bind(b, true); }
 
 void bindRed(Binder& b) {
   if (!b.take("async")) return bind(b, false);
-  if (b.has("mmio")) return bind(b, false);  // no mbarrier tells when: done at once
+  if (b.has("mmio")) return bind(b, false);  // no mbarrier says when: done at once
   bindAsyncReduction(b);
 }
 

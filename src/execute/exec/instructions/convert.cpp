@@ -119,7 +119,7 @@ Handler integerHandler(const Binder& b, const ConvertType& to, const ConvertType
   }
 }
 
-// A loop of its own for the commonest conversions of registers that are as wide as the types, else nullptr.
+// A loop of its own for the commonest conversions of registers that are as wide as the types, otherwise nullptr.
 Handler fastHandler(F to, F from, const ConvertMode& m) {
   if (m.ftz || m.sat || m.relu || m.satfinite || m.tiesAway) return nullptr;
   const std::pair types{to, from};

@@ -307,7 +307,7 @@ void bindLoad(Binder& b) {
 }
 
 void bindStore(Binder& b) {
-  // st.async.mmio has no mbarrier that tells when: it is done at once.
+  // st.async.mmio has no mbarrier that says when: it is done at once.
   if (b.take("async") && !b.has("mmio")) return bindAsyncStore(b);
   if (b.take("bulk")) return bindBulkStore(b);
 

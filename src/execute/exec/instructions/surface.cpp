@@ -2,7 +2,7 @@
 // exec/texture.h; suq is in texture.cpp.
 //
 // The first coordinate counts bytes, with .p texels. Outside of the surface .trap is an error, .zero reads 0 and
-// writes nothing, .clamp takes the nearest place that is inside. A byte offset that is no multiple of the access is
+// writes nothing, .clamp takes the nearest place that is inside. A byte offset that is not a multiple of the access is
 // an error. sust.p converts to the surface's format; values must be given for all of its components, and integers
 // must fit: what happens otherwise is not defined.
 #include <atomic>

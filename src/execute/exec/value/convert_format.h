@@ -50,7 +50,7 @@ struct FloatFormat {
   unsigned width;         // sign, exponent and fraction
   unsigned fractionBits;  // stored bits of the significand
   int bias;
-  unsigned shift;         // zero bits below the number in its register: 13 for tf32, else 0
+  unsigned shift;         // zero bits below the number in its register: 13 for tf32, otherwise 0
   bool hasInfinity;       // its code is maxFinite + 1
   uint64_t maxFinite;     // code without the sign
   uint64_t canonicalNan;  // what a NaN becomes: where the format has none, the largest number

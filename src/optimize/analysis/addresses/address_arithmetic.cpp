@@ -32,7 +32,7 @@ AddressState difference(AddressState a, AddressState b) {
   return !isTop(a) && a.kind == b.kind ? kNumberAddress : kUnknownAddress;
 }
 
-// A factor makes a number of what is no address of a space for certain: nobody multiplies pointers.
+// A factor makes a number of what is not an address of a space for certain: nobody multiplies pointers.
 AddressState product(AddressState a, AddressState b, std::optional<uint64_t> by) {
   if (a.kind == Kind::None || b.kind == Kind::None) return {};
   // By 2^32 it may be the upper half of an address that is put together, as with a shift.

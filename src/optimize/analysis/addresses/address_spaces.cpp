@@ -23,7 +23,7 @@ AddressState stateIn(DeclaredSpace space) {
   return kUnknownAddress;
 }
 
-// The variable that `[v]` or `[v+4]` names; nullptr for others. `offset` is not zero for what is no plain number,
+// The variable that `[v]` or `[v+4]` names; nullptr for others. `offset` is not zero for what is not a plain number,
 // too.
 const Operand* namedVariable(const Function& f, std::span<const Operand> operands, std::size_t memory,
                              uint64_t& offset) {
@@ -219,7 +219,7 @@ AddressState AddressSpaces::result(InstrId id, const Operand& to) {
   const AddressState a = state(1);
   if (operation == AddressOperation::ToGeneric || operation == AddressOperation::FromGeneric) {
     const AddressKind space = namedSpace(form);
-    // Shared memory of another block of the cluster is addressed alike, and is no .shared without ::cluster.
+    // Shared memory of another block of the cluster is addressed alike, and is not .shared without ::cluster.
     if (space == AddressKind::Shared && module_.synth.mapsShared && a.kind != AddressKind::SharedOffset &&
         a.kind != AddressKind::Shared)
       return kUnknownAddress;

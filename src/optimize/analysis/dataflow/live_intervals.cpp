@@ -103,7 +103,7 @@ class Sightings {
       s.def = s.last = m.at();
       s.state = m.role() == Role::Def ? Seen::State::Local : Seen::State::Listed;
     } else if (s.state == Seen::State::Local) {
-      // What a function returns is read at its end, which is no instruction.
+      // What a function returns is read at its end, which is not an instruction.
       if (m.role() != Role::Use || m.at() == s.def || block != s.block || m.at().slot() != SlotIndex::Block)
         s.state = Seen::State::Listed;
       s.last = m.at();

@@ -152,7 +152,7 @@ class Liveness::DenseSolver {
   };
 
   // Calls `update(block)` in post-order for blocks with news from a successor, all at first, until none is left.
-  // `update` tells whether there is news for the predecessors.
+  // `update` says whether there is news for the predecessors.
   template <typename Update>
   void sweep(Update update) {
     std::vector<uint8_t> dirty(cfg_.size(), 1);

@@ -78,7 +78,7 @@ class Slot {
   }
 
   std::vector<Span> spans_;
-  std::ptrdiff_t past_ = 0;  // so many of the first ended before what was asked last
+  std::ptrdiff_t past_ = 0;  // that many of the first ended before what was asked last
   uint64_t length_ = 0;
 };
 

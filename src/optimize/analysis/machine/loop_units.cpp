@@ -15,7 +15,7 @@ namespace {
 using target::Kind;
 using target::Unit;
 
-// What machine_work.def tells types apart by.
+// What machine_work.def distinguishes types by.
 enum class TypeClass : uint8_t { Any, Pred, Int, Int64, F16, F32, F64 };
 
 TypeClass classOf(ScalarType type) {

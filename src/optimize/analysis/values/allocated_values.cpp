@@ -141,7 +141,7 @@ class Chooser {
     return pressure_.sizeOf(r);
   }
 
-  // The register that lives in the place of `r`, which may be itself; none when it costs nothing. What lends is
+  // The register that lives instead of `r`, which may be itself; none when it costs nothing. What lends is
   // made of one register, and that of another further up in the text; code that turns in circles is given up.
   RegId keptFor(RegId r) const {
     if (pressure_.fileOf(r) == RegisterFile::Predicate) return {};

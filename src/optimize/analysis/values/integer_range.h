@@ -6,7 +6,7 @@
 // a pair of halves the result is an interval of whole numbers, which is folded modulo 2^width into the halves
 // again. So results hold whatever overflows; they are the tightest of their kind where nothing overflows.
 // What an operation leaves open (a divisor of 0) gives the full range. An empty range gives an empty one.
-// Width 0 stands for what is no integer of up to 64 bits: such a range is full, and so is what is made of it where
+// Width 0 stands for what is not an integer of up to 64 bits: such a range is full, and so is what is made of it where
 // the result's width comes from it.
 // Cost: constant; shl: up to `width` steps for an amount that is not known; and, or, xor: `width` steps.
 #pragma once

@@ -9,7 +9,7 @@ namespace {
 
 using Kind = RangeOperation::Kind;
 
-// How an operation is written: with so many types, and nothing else than these fields.
+// How an operation is written: with that many types, and nothing else than these fields.
 struct Row {
   Kind kind = Kind::None;
   uint8_t sources = 0;

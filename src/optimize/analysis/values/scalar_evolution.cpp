@@ -122,7 +122,7 @@ ExprId ScalarEvolution::phi(RegId reg, ValueId value, BlockId block) {
   for (const BlockId p : cfg_.predecessors(block)) {
     if (!cfg_[p].reachable) continue;
     const ValueId source = valueAtEnd(reg, p);
-    // What nobody wrote is no number to count from.
+    // What nobody wrote is not a number to count from.
     if (f_.isEntry && source.valid() && intervals_[reg][source].kind == ValueKind::Entry) same = false;
     const ExprId e = seenFrom(reg, source, p);
     ExprId& known = isHeader && loops_.contains(loop, p) ? next : start;

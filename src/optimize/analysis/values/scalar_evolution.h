@@ -74,7 +74,7 @@ class ScalarEvolution {
 
   ScevExpressions& expressions() { return e_; }
 
-  // The expression of a value, where it begins. None for what is no integer of 8 to 64 bits.
+  // The expression of a value, where it begins. None for what is not an integer of 8 to 64 bits.
   ExprId of(RegId reg, ValueId value);
   // What an instruction finds in a register, and what it leaves there.
   ExprId read(RegId reg, InstrId at);

@@ -132,7 +132,7 @@ class ScevExpressions {
   ExprId withoutConstant(ExprId e) { return addConstant(e, ~constantPart(e) + 1); }
   // The difference, if it is a constant.
   bool differByConstant(ExprId a, ExprId b, uint64_t& difference);
-  // At least so many of the lowest bits are zero.
+  // At least that many of the lowest bits are zero.
   unsigned trailingZeros(ExprId e) const;
   // Whether `what` is a node of `e`.
   bool contains(ExprId e, ExprId what) const;

@@ -9,7 +9,7 @@
 // counters. So each answer depends only on values further up, and not on earlier questions.
 // In a block, more is known from the branches that lead to it: see branch_conditions.h. They say something of the
 // values that they compare, of copies of these, and, a few instructions deep, of what is computed from them.
-// Values that are no integer of 8 to 64 bits in a plain register have width 0: those of predicates, of vector
+// Values that are not an integer of 8 to 64 bits in a plain register have width 0: those of predicates, of vector
 // registers with their lanes, and of 128 bits. Float registers count as their bits, which a mov carries to an
 // integer register. Operands are whole registers and literals, of which as many bits count as the operand has; `r + 1`,
 // `10 + 4`, and `v.x` are full. So are values that nobody wrote, parameters of functions, and results of calls and loads.
@@ -189,8 +189,8 @@ class ValueRanges {
   // By value, of the conditions that are held, by their number: whether one compares it, or a value that it is made of.
   struct Narrowed {
     uint32_t held = 0;
-    uint8_t notUpTo = 0;  // so many instructions up none does; 0: not known
-    uint8_t from = 0;     // so many up one does; 0: not known
+    uint8_t notUpTo = 0;  // that many instructions up none does; 0: not known
+    uint8_t from = 0;     // that many up one does; 0: not known
     bool isCompared = false;
   };
   std::vector<Narrowed> narrowed_;

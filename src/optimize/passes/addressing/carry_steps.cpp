@@ -1,4 +1,4 @@
-// The form carry-steps: pointers of loops move on by 32-bit additions with carry.
+// The form carry-steps: pointers of loops advance by 32-bit additions with carry.
 //
 // What:       add.s64 p, p, step  becomes an addition of the lower halves that carries and one of the upper halves. ptxas does that by
 //             itself, but takes the halves of the sum for two values, and copies them to an aligned pair before each access:

@@ -45,7 +45,7 @@ struct Counter {
   bool isUnsigned = false;
   std::optional<ExitTest> test;  // the test that it takes over
   ExprId limit;                  // what it is compared with
-  bool isAhead = false;          // it is moved on before the test, and else at the end of the round
+  bool isAhead = false;          // it is advanced before the test, and else at the end of the round
   uint32_t tested = 0;           // the operand that the test no longer reads
   unsigned setup = 1;
 };

@@ -170,7 +170,7 @@ double LoopCost::costOfSum(InstrId id) const {
   return stepped.valid() ? costOfStep(id) : costs_.add64;
 }
 
-// The register that a sum moves on, around the loop.
+// The register that a sum advances, around the loop.
 RegId LoopCost::steppedRegister(InstrId id) const {
   const auto operands = f_.operandsOf(f_[id]);
   if (operands.size() != 3 || !operands[0].isRegister()) return {};

@@ -26,7 +26,7 @@ class PointerTestFinder {
         evolution_(t.context.analyses.scalarEvolution()),
         e_(evolution_.expressions()) {}
 
-  // How the test reads the pointer, before it moves on or after that; none where it cannot.
+  // How the test reads the pointer, before it advances or after that; none where it cannot.
   std::optional<PointerTest> read(const InductionVariable& iv, bool isEarly) {
     if (e_[iv.expr].width != 64 || !e_.isConstant(e_[iv.expr].step())) return std::nullopt;
     PointerTest p;

@@ -98,7 +98,7 @@ void GroupRewriter::applyIndex(const UseGroup& group, const Formula& formula, co
   const SlotIndexes& slots = context_.analyses.slotIndexes();
   const RegId base = expander_.emitToKeep(formula.base, preheader);
   const RegId index = counter != nullptr ? counterReg : formula.index.reg;
-  // What the index holds at a use: how many rounds it is ahead of the header, and a number to tell values apart.
+  // What the index holds at a use: how many rounds it is ahead of the header, and a number to distinguish values.
   const auto stateAt = [&](InstrId use) -> std::pair<uint32_t, int64_t> {
     if (counter == nullptr) {
       const ValueId v = intervals[index].valueIn(slots[use]);
@@ -125,7 +125,7 @@ void GroupRewriter::applyIndex(const UseGroup& group, const Formula& formula, co
       made.push_back({b, state, expander_.add(base, product, 64, before)});
       known = made.end() - 1;
     }
-    // The index moved on by `ahead` steps, which are `scale` bytes each.
+    // The index advanced by `ahead` steps, which are `scale` bytes each.
     const int64_t offset =
         signedAt(e.constantPart(use.address), group.width) + use.immediate - ahead * formula.scale;
     rewriteUse(use, known->address, offset);

@@ -35,8 +35,8 @@ class Selector {
     return cost;
   }
 
-  // What an iteration waits for the form: an access for the product of its index, a pointer for the store that it may not move on
-  // before. ptxas moves neither across the branch of the loop.
+  // What an iteration waits for the form: an access for the product of its index, a pointer for the store that it may
+  // not advance before. ptxas moves neither across the branch of the loop.
   double waitOf(const GroupForms& g, const Formula& f) const {
     const Waits waits = addressForm(f.kind).waits;
     return waits == Waits::Access ? wait_ * g.sites : waits == Waits::Step && g.isWritten ? wait_ : 0;

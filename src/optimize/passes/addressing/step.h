@@ -24,7 +24,7 @@ namespace ptxopt {
 struct StepProduct : WideProduct {
   bool needsUnit() const { return !left.valid(); }
 };
-// None where the step is no such product, or where that is not proved.
+// None where the step is not such a product, or where that is not proved.
 std::optional<StepProduct> stepProduct(ScalarEvolution& evolution, ExprId step, LoopId loop);
 
 class UnitSteps {

@@ -47,7 +47,7 @@ class CopyValues {
              std::span<const RegId> candidates, std::span<const Copy> copies);
 
   std::size_t size() const { return root_.size(); }
-  // kNone when the register is no candidate.
+  // kNone when the register is not a candidate.
   Number number(RegId r, ValueId v) const { return first_[r.value] == kNone ? kNone : first_[r.value] + v.value; }
   Number firstOf(RegId r) const { return first_[r.value]; }
   Number root(Number n) const { return root_[n]; }

@@ -178,7 +178,7 @@ class RegisterCoalescer {
     for (const Copy* c : waiting) coalescer.tryJoin(*c);
   }
 
-  // One round. Whether the function changed; `again_` tells whether a further one may find more.
+  // One round. Whether the function changed; `again_` says whether a further one may find more.
   bool once(Coalescer& coalescer) {
     again_ = false;
     report_.startRound(coalescer.copies());

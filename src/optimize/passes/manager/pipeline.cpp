@@ -33,7 +33,7 @@ std::size_t runsOf(const PassInfo& pass) {
 
 std::string_view passPart(std::string_view name) { return name.substr(0, name.find('@')); }
 
-// The n of `pass@n`; 0 when there is none or it is no number.
+// The n of `pass@n`; 0 when there is none or it is not a number.
 std::size_t numberPart(std::string_view name) {
   const std::string_view digits = name.substr(std::min(name.size(), passPart(name).size() + 1));
   std::size_t n = 0;

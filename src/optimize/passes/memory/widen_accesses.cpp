@@ -15,7 +15,8 @@
 // Where:      from sm_120 on, where narrow accesses take the load/store unit longer; the model of time finds no gain elsewhere
 //             (docs/results/headroom.md). The knob widen-accesses-everywhere asks for it on all targets.
 // Cost:       linear in operands, and for each access at most kMostBetween instructions; low_bits.h where there are neighbours.
-// Declines:   alignment (not proved); between (something stands in the way); same-register (a result is no register of its
+// Declines:   alignment (not proved); between (something stands in the way); same-register (a result is not a register
+// of its
 //             own); address-size (32 bits). Accesses that are ordered, volatile, or described by a pragma are walls or not
 //             looked at.
 #include <algorithm>

@@ -14,7 +14,7 @@
 //             A run gets the new order if its values are live shorter in sum: units times instructions.
 // Walls:      everything with an effect besides registers and plain loads: stores, atomics, volatile and ordered
 //             accesses, barriers, whatever is convergent or asynchronous, calls, branches, opcodes that are not
-//             known, reads of special registers that change; and all that is no instruction: labels, braces,
+//             known, reads of special registers that change; and all that is not an instruction: labels, braces,
 //             declarations, .loc, pragmas, and what stands right after a pragma. Nothing moves over a wall. A
 //             guarded write keeps the old value: it counts as reading what it writes. The carry flag is a register.
 // Machine code of ptxas: other, that is the point; better for some kernels, worse for others. On request.

@@ -35,7 +35,7 @@ struct WideProduct {
   int64_t constant = 0;
   bool isSigned = true;  // how they are extended
 };
-// `factor` times `e`; none where it is no such product, or where that is not proved.
+// `factor` times `e`; none where it is not such a product, or where that is not proved.
 std::optional<WideProduct> wideProduct(ScalarEvolution& evolution, ExprId e, uint64_t factor);
 
 class Expander {

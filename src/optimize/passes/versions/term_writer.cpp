@@ -10,7 +10,7 @@ namespace {
 
 Operand use(RegId r) { return registerOperand(r, Role::Use, Join::Comma); }
 
-// A load of so many bytes of a parameter, extended by zeros. A kernel whose bounds have a parameter loads it.
+// A load of that many bytes of a parameter, extended by zeros. A kernel whose bounds have a parameter loads it.
 OpcodeId loadOf(const Module& module, unsigned bytes) {
   for (std::size_t o = 0; o < module.opcodes.size(); ++o) {
     const OpcodeForm& form = module.opcodes[o];

@@ -28,7 +28,7 @@ class AvailableValues {
     if (lanes_.size() >= kMost) lanes_.erase(lanes_.begin());
     lanes_.push_back(lane);
   }
-  // Ends what a store of so many bytes may write over.
+  // Ends what a store of that many bytes may write over.
   void store(const MemoryAddresses& addresses, const MemoryAddress& at, unsigned bytes) {
     std::erase_if(lanes_, [&](const HeldLane& lane) {
       return lane.space == TrackedSpace::Shared &&

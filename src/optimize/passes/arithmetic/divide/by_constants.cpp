@@ -150,7 +150,7 @@ class SingleDivisions {
     finish(d, a, result, extends ? "from-16-bits" : "from-64-bits");
   }
 
-  // -2^31 / -1 is no signed number of 32 bits, but its size is an unsigned one.
+  // -2^31 / -1 is not a signed number of 32 bits, but its size is an unsigned one.
   void absoluteIn32(const Division& d) {
     const InstrId place = placeBefore(module_, f_, d.at);
     PtxAlgebra a(f_, module_, 32, place), whole(f_, module_, 64, place);

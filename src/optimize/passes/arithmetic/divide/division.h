@@ -24,7 +24,7 @@ struct Division {
 
 // Operands are integer registers of the width (ir/register_types.h) or literals, of which as many bits count as the
 // division has.
-// The instruction as an integer division; none if it is something else or has operands that are no plain registers
+// The instruction as an integer division; none if it is something else or has operands that are not plain registers
 // and numbers.
 std::optional<Division> integerDivision(const Module& module, const Function& f, InstrId id);
 

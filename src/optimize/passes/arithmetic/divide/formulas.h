@@ -5,9 +5,9 @@
 //   constant(c)  add(a, b)  subtract(a, b)  negate(a)  bitAnd(a, c)  multiply(a, c)  multiply(a, b)
 //   multiplyHigh(a, c), multiplyHigh(a, b): of unsigned numbers; multiplyHighSigned(a, c)
 //   shiftRight(a, n), shiftRightSigned(a, n), with n < width
-//   increaseIfNotBelow(q, a, b): q + 1 if a >= b unsigned, else q
+//   increaseIfNotBelow(q, a, b): q + 1 if a >= b unsigned, otherwise q
 //   least(a, b): the smaller unsigned one;  absolute(a): of a signed number, unsigned
-//   negateIfNegative(a, sign): -a if `sign` is negative, else a
+//   negateIfNegative(a, sign): -a if `sign` is negative, otherwise a
 //   differ(a, b): a number that is negative if the signs of a and b differ
 #pragma once
 

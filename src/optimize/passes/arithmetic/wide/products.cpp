@@ -1,6 +1,6 @@
 // Products of extended numbers as mul.wide.
 //
-// Product:      shl.b64 d, x, c ; mul.lo.s64 d, x, y ; mad.lo.s64 d, x, y, z  with x, and y if it is no constant,
+// Product:      shl.b64 d, x, c ; mul.lo.s64 d, x, y ; mad.lo.s64 d, x, y, z  with x, and y if it is not a constant,
 //               extended in the same way from 32 bits, becomes  mul.wide.s32 d, x', y'  and an addition; mad.wide
 //               is taken apart the same way. The product of 64 bits holds all that of 32 by 32, so both are the
 //               same. A product of 64 bits is four instructions for ptxas, a shift that an addition reads two: LEA
@@ -228,7 +228,8 @@ void WideProducts::add(InstrId id) {
   const bool isSigned = form(extension).sourceType == ScalarType::s32;
   if (!isSigned && c.parameters != 0 && addsInAddresses()) return missed_.add("offset");
   if (!isSigned && c.parameters != 0 && loadsParameters()) return missed_.add("parameter");
-  // Without a sign there is no third instruction, and the pair that is added to is moved where it is no aligned one.
+  // Without a sign there is no third instruction, and the pair that is added to is moved where it is not an aligned
+  // one.
   if (!isSigned && c.parameters == 0 && context_.costs().add64 > context_.costs().wideProduct)
     return missed_.add("no-sign");
   needFactor(1, c.parameters);

@@ -100,7 +100,7 @@ void FastLoop::prepare(Expander& expander, ScevExpressions& e, const RunTimeChec
 
 void FastLoop::copy(bool keepsOld) {
   const InstrId first = f_[place_].next;
-  // In place of the old loop the new one has its label.
+  // The new loop has the old one's label.
   const InstrId at = keepsOld ? place_ : first;
   const LabelId old(f_[place_].payload), fast = keepsOld ? f_.makeLabelLike(f_, old) : old;
   if (keepsOld) f_.insertLabel(at, fast);

@@ -51,7 +51,7 @@ class LoopAccesses {
   // None where the bytes of a group cannot be told before the loop.
   std::optional<AccessRange> range(std::size_t g) const;
   // How far `b` begins after `a`, in one round or, with `isRoundBefore`, where `b` is that of the round before; none where that
-  // is no constant.
+  // is not a constant.
   std::optional<uint64_t> distance(const LoopAccess& a, const LoopAccess& b, bool isRoundBefore) const;
 
  private:

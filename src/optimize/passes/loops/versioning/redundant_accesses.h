@@ -7,8 +7,8 @@
 //            nothing else may read or write it. What the last round stores last is stored after the loop.
 // A store of another group that stands between, and any access of another group for a store that goes, makes a pair of groups
 // that must be apart.
-// Declines: accesses under a guard, vectors, values that are no whole register of the access's size or, of narrow loads, of one
-// type. A load whose source stands in the same round with no pair between stays: ptxas removes it.
+// Declines: accesses under a guard, vectors, values that are not a whole register of the access's size or, of narrow
+// loads, of one type. A load whose source stands in the same round with no pair between stays: ptxas removes it.
 #pragma once
 
 #include <set>
