@@ -1,6 +1,6 @@
 // The ways to make a module smaller or simpler, coarse to fine.
 //
-// Each reduction finds opportunities in a module and takes those that it is told to take; that the result is still
+// Each reduction finds opportunities in a module and takes those that it is asked to take; that the result is still
 // PTX is checked by the caller. Every one lowers a measure that no later one raises (functions and items, then
 // statements, then instructions that are not mov, labels, register operands, distinct registers, bits of
 // immediates, ...), so that repeating all of them ends.

@@ -48,7 +48,8 @@ int descriptorNamed(std::string_view path) {
   return -1;
 }
 
-// Where symbolic links lead in the end, there or not, or to which descriptor. False, with errno, when they go round.
+// Where symbolic links lead in the end, there or not, or to which descriptor. False, with errno, when they form a
+// cycle.
 bool followLinks(std::filesystem::path& path, int& descriptor) {
   constexpr int kMost = 40;
   std::error_code error;
@@ -227,7 +228,7 @@ bool readFile(const std::string& path, FileText& text, std::string& error) {
   if (file < 0) return fail();
   struct stat status {};
   std::size_t capacity = 65536;
-  // One byte more than expected tells the end of the file without growing.
+  // One byte more than expected shows the end of the file without growing.
   if (::fstat(file, &status) == 0 && S_ISREG(status.st_mode))
     capacity = static_cast<std::size_t>(status.st_size) + 1;
   text = {std::make_unique_for_overwrite<char[]>(capacity), 0};

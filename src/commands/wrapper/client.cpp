@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 constexpr const char* kPlain = "ptxas";
 constexpr int kMostAncestors = 8;
 
-// The variables by which Triton is told of another ptxas, and the name of that which it replaces.
+// The variables by which Triton finds another ptxas, and the name of that which it replaces.
 struct TritonVariable {
   const char *name, *ptxas;
 };
@@ -66,7 +66,7 @@ Mapped mappedBy(pid_t pid) {
   return mapped;
 }
 
-// Whether the user told Triton to call this path, and in the place of which ptxas. Where both variables name it, the
+// Whether the user made Triton call this path, and which ptxas that replaces. Where both variables name it, the
 // path's own name decides.
 std::string ptxasOfTriton(const std::string& calledAs) {
   std::string meant;

@@ -1,8 +1,9 @@
 // Who called the drop-in ptxas, and which ptxas it would have called without us.
 //
-// Told by the process that called us: the libraries that it has mapped name the installation of Triton or JAX that runs
-// in it, whatever its Python environment; clang's command line names its toolkit. Triton says by a variable which of its
-// ptxas we stand for. What /proc does not tell is not known, which only costs the preference for the client's own.
+// Found by the process that called us: the libraries that it has mapped name the installation of Triton or JAX that
+// runs in it, whatever its Python environment; clang's command line names its toolkit. Triton says by a variable which
+// of its ptxas we stand for. What /proc does not tell is not known, which only costs the preference for the client's
+// own.
 #pragma once
 
 #include <string>

@@ -128,7 +128,7 @@ class DescriptorSink final : public spdlog::sinks::base_sink<std::mutex> {
     for (std::string_view rest = line; !rest.empty();) {
       const ssize_t n = ::write(descriptor_, rest.data(), rest.size());
       if (n < 0 && errno == EINTR) continue;
-      if (n < 0) break;  // nobody can be told
+      if (n < 0) break;  // nobody can be informed
       rest.remove_prefix(static_cast<std::size_t>(n));
     }
     if (around_.after) around_.after();

@@ -1,4 +1,4 @@
-// What a graph holds, as the driver tells it.
+// What a graph holds, as the driver reports it.
 #pragma once
 
 #include <cstddef>

@@ -55,7 +55,7 @@ class Memory {
   // The block around an address, or nullptr.
   Block* around(uint64_t address);
 
-  // The bytes behind an address of the device, all in one allocation or variable.
+  // The bytes at an address of the device, all in one allocation or variable.
   std::byte* bytes(uint64_t address, uint64_t size);
   // The same, or the program's own memory.
   std::byte* anyBytes(const void* address, uint64_t size);

@@ -1,6 +1,6 @@
-// What `ptxopt emulate` asks of the stand-in that it loads into the program, in one environment variable: JSON in
-// PTXOPT_EMULATION. And what the stand-in tells it: totals, in a file of a fixed layout, so that they are there even if
-// the program is killed.
+// What `ptxopt emulate` asks of the emulated library that it loads into the program, in one environment variable: JSON
+// in PTXOPT_EMULATION. And what that library reports back: totals, in a file of a fixed layout, so that they are there
+// even if the program is killed.
 #pragma once
 
 #include <cstdint>

@@ -42,7 +42,7 @@ double noiseOf(uint64_t number) {
 
 State::State()
     : settings(settingsOfEnvironment()), memory(settings.memory, settings.heap), launcher(memory, settings) {
-  // Whoever kills ptxopt means the program.
+  // A signal that kills ptxopt is meant for the program.
   if (settings.parent == getppid()) prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 

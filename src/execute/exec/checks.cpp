@@ -10,7 +10,7 @@ namespace ptxopt::exec {
 
 namespace {
 
-// Several checks, each told everything.
+// Several checks, each called for everything.
 class AllChecks final : public Checks {
  public:
   explicit AllChecks(std::vector<std::unique_ptr<Checks>> checks) : checks_(std::move(checks)) {}

@@ -163,7 +163,7 @@ class RaceCheck final : public Checks {
     std::vector<std::byte> before;
   };
 
-  // What an atomic access of `t` learns and tells where others of its cluster meet it.
+  // What an atomic access of `t` learns and reports where others of its cluster meet it.
   void order(RaceThread& t, std::shared_ptr<const ClockTable>& published, Access access) const {
     const bool reads = access != Access::Write, writes = access != Access::Read;
     if (reads && published != nullptr) {

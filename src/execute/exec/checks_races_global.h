@@ -39,7 +39,7 @@ class GlobalRaces {
                  const std::byte* before, const std::byte* after);
   Conflict atomic(uint64_t address, unsigned bytes, Access access, const Event& now, const Knowledge& knows);
 
-  // What clusters have told at a place: by cluster the last event that is known.
+  // What clusters have reported at a place: by cluster the last event that is known.
   using Others = std::map<uint32_t, uint32_t>;
   static void learn(Others& to, const Others& from);
   Others& told(uint64_t address) { return told_[address]; }

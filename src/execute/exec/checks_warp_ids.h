@@ -10,7 +10,7 @@ namespace ptxopt::exec {
 
 class WarpIds {
  public:
-  // To be told of each new frame.
+  // To be called for each new frame.
   void newFrame(const Frame& frame) {
     if (frame.caller == nullptr) of_[&frame] = ++count_;
   }

@@ -19,7 +19,7 @@ enum class FaultKind : uint8_t {
   ReadOnly,        // a store to constant or parameter memory
   Uninitialised,   // --check-uninit: a register or memory is read that nothing wrote
   Race,            // --check-races
-  DivisionByZero,  // of integers, where a launch asks to be told
+  DivisionByZero,  // of integers, where a launch asks for that
   Deadlock,        // threads wait for what can no longer happen
   StepLimit,
   Trap,

@@ -152,7 +152,7 @@ int startDetached(Start& s) {
   sigset_t all, before;
   sigfillset(&all);
   ::pthread_sigmask(SIG_BLOCK, &all, &before);
-  // No signal tells of its end (the low byte of the flags), and only __WCLONE waits for it.
+  // No signal reports its end (the low byte of the flags), and only __WCLONE waits for it.
   const pid_t child =
       ::clone(startAndEnd, static_cast<char*>(stack) + kStack, CLONE_VM | CLONE_VFORK, static_cast<void*>(&s));
   const int error = child < 0 ? errno : 0;

@@ -13,7 +13,7 @@ namespace ptxopt::verify {
 
 namespace {
 
-// Behind the pointers in modules' variables and heaps.
+// Memory that pointers in modules' variables and heaps lead to.
 constexpr uint64_t kApart = uint64_t{1} << 40;
 // Facts may say that pointers are aligned.
 constexpr uint64_t kAlignment = uint64_t{2} << 20;

@@ -60,7 +60,7 @@ class KernelCheck {
   void check() {
     if (std::string why = comparison_.prepare(); !why.empty()) return inconclusive("interface", std::move(why));
     stepLimit_ = std::min(options_.stepLimit, options_.firstStepLimit);
-    // Threads are run in a fixed order, which can hide that a barrier is gone; a race tells.
+    // Threads are run in a fixed order, which can hide that a barrier is gone; a race shows it.
     raceTrials_ = use().shape.barrier ? kRaceTrials : 0;
     const std::vector<Dim3> blocks = determinedBlocks();
     for (; wantsMore(); ++number_) {

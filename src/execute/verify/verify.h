@@ -1,5 +1,5 @@
-// Are two PTX modules the same to whoever launches their kernels? Both are run on the same inputs, which are made
-// up, and memory is compared bit for bit. Equal verdicts are evidence, not proof; a difference comes with an input
+// Are two PTX modules the same to a program that launches their kernels? Both are run on the same inputs, which are
+// made up, and memory is compared bit for bit. Equal verdicts are evidence, not proof; a difference comes with an input
 // that shows it.
 //
 // For each kernel of the first module (which the second must have, with the same parameters): trials choose a

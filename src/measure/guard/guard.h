@@ -48,7 +48,7 @@ struct GuardOptions {
   // Not empty: the one of these that takes the text is asked, instead of ptxas.program.
   ptxas::PtxasCandidates candidates;
   std::string architecture;  // that ptxas compiles for; empty: Options::architecture, or the text's
-  bool isInsistent = false;  // asked for in so many words: who has no verdict on the input is to fail
+  bool isInsistent = false;  // asked for explicitly: without a verdict on the input it is to fail
   ptxas::GuardRule rule = ptxas::GuardRule::Time;  // what worse is
   unsigned tries = 0;                              // how often what got worse is tried again, at most kMostTries
   // The figures are of the very call that makes the code: what has no code there has none.

@@ -2,7 +2,7 @@
 // bodies. As `ptxopt time --profile` has it.
 //
 // Cost: ptxas once, for the text with lines; the result is cached.
-// Declines, by kernel: a loop whose iterations neither the profile nor the PTX tells.
+// Declines, by kernel: a loop whose iterations neither the profile nor the PTX gives.
 #pragma once
 
 #include <map>

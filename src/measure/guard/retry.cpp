@@ -115,7 +115,7 @@ std::vector<FunctionOptions> attemptsOf(const std::vector<std::string>& passes, 
 
 namespace {
 
-// The labels of the loops that lost most. The text is read once, where there is a function of which one can be told.
+// The labels of the loops that lost most. The text is read once, where one can be given for some function.
 class LoopLabels {
  public:
   LoopLabels(std::string_view text, const std::vector<WorseFunction>& worse, const ptxas::Measures& before,

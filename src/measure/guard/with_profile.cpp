@@ -153,7 +153,7 @@ class ProfileChoice {
     }
   }
 
-  // What optimize() is to be told so that these kernels have what comes of the profile.
+  // The options of optimize() by which these kernels get what comes of the profile.
   Options optionsFor(const std::set<std::string>& taken) const {
     const auto isTaken = [&](const std::string& name) { return taken.contains(name); };
     Options mixed = options_;

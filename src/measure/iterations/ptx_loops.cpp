@@ -137,8 +137,8 @@ class LoopsOfFunction {
     return {};
   }
 
-  // What an iteration does, which tells how many of the original it makes: arithmetic of floating-point numbers, which passes neither
-  // remove nor add; stores; all instructions.
+  // What an iteration does, which shows how many of the original it makes: arithmetic of floating-point numbers, which
+  // passes neither remove nor add; stores; all instructions.
   std::array<double, 3> workOf(LoopId l) const {
     const Loops& loops = analyses_.loops();
     double computed = 0, written = 0, all = 0;

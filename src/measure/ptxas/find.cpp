@@ -65,7 +65,7 @@ class Collector {
   std::vector<std::filesystem::path> files_;
 };
 
-// What the user says in so many words. True when that is all there is to say.
+// What the user says explicitly. True when that is all there is to say.
 bool takeVariables(PtxasCandidates& to, Collector& collector) {
   for (const char* variable : {"PTXOPT_PTXAS", "PTXAS"}) {
     const std::string value = environmentValue(variable);

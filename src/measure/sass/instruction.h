@@ -49,7 +49,7 @@ struct Predicate {
   friend constexpr bool operator==(Predicate, Predicate) = default;
 };
 
-// What ptxas tells the scheduler.
+// What ptxas encodes for the scheduler.
 struct Control {
   static constexpr uint8_t kNoScoreboard = 7;
   uint8_t stall = 0;                        // cycles, 0 to 15

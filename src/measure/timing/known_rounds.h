@@ -6,8 +6,8 @@
 // copies go round for what is left: of a trip count that is not known for half of what may be left, so that a loop of four
 // copies next to one of sixteen iterates one and a half times. What launches were seen to make may be fewer than the most copies:
 // the loop is then not entered where copies are elsewhere, and left early otherwise.
-// Declines: branches back that are of different loops or of none; a loop in which a loop was made of the same one; nothing that
-// tells the copies, unless each line has one instruction.
+// Declines: branches back that are of different loops or of none; a loop in which a loop was made of the same one;
+// nothing that shows the copies, unless each line has one instruction.
 #pragma once
 
 #include <functional>

@@ -16,7 +16,7 @@ constexpr double kSame = 0.05;  // of a figure: what is not executed in each ite
 
 bool isNearly(double value, double whole) { return std::abs(value - whole) <= kSame * whole; }
 
-// Whether arithmetic alone tells a whole number, exactly, and of all else there is less: it vanished.
+// Whether arithmetic alone gives a whole number, exactly, and of all else there is less: it vanished.
 bool isLeftOfMore(const Work& after, const Work& before, const Ratio& ratio, double whole) {
   constexpr double kExact = 0.01;
   if (before.computed <= 0 || std::abs(of(after, Witness::Computed) / before.computed - whole) > kExact)

@@ -32,7 +32,7 @@ struct Work {
   friend bool operator==(const Work&, const Work&) = default;
 };
 
-// What tells of the work, what can vanish least first.
+// What shows the work, what can vanish least first.
 enum class Witness : uint8_t { Steps, Computed, Exchanged, Read, Written };
 std::string_view nameOf(Witness witness);      // "computed"
 double of(const Work& work, Witness witness);  // not of Steps

@@ -30,7 +30,7 @@ std::string_view name(Trial::State state) {
   return "";
 }
 
-// What tells one function's figures from another's; name and kind stand above.
+// What distinguishes one function's figures from another's; name and kind stand above.
 ordered_json figures(const ptxas::FunctionMeasures& f) {
   ordered_json json = toJson(f);
   json.erase("name");

@@ -67,7 +67,7 @@ class PipelineRun {
   bool keepsText(const Progress& progress) const;
   bool hasManyRounds(const Function& f) const;
   // For versions of kernels (Module::versions): they go through the function passes like functions, and what was done
-  // in those that were joined is told of their kernels.
+  // in those that were joined is reported for their kernels.
   void reportVersions(std::vector<FunctionReport>& reports);
 
   Module& module_;

@@ -1,4 +1,4 @@
-// ptxopt verify A.ptx B.ptx, and the check behind `ptxopt IN -o OUT --verify`.
+// ptxopt verify A.ptx B.ptx, and the check of `ptxopt IN -o OUT --verify`.
 #include <fmt/format.h>
 #ifdef __GLIBC__
 #include <malloc.h>

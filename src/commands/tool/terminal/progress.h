@@ -22,7 +22,7 @@ class Progress {
 
   // One more is done; `name` is what was done last.
   void done(std::string_view name);
-  // So many are done of so many, which may be others than before.
+  // The numbers of what is done and of all, which may differ from those before.
   void show(std::size_t done, std::size_t total);
   // Takes the line away.
   void finish();

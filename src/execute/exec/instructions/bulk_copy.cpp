@@ -201,7 +201,7 @@ void bindBulk(Binder& b) {
   if (hasGlobal == (toCluster && ofBlock) || (!toCluster && !ofBlock)) return;
   o.usesMbarrier = b.take("mbarrier::complete_tx::bytes");
   if (!o.usesMbarrier && !b.take("bulk_group")) return;
-  // With global memory on one side, a bulk group tells that it is the destination.
+  // With global memory on one side, a bulk group shows that it is the destination.
   o.toGlobal = hasGlobal && !o.usesMbarrier;
   o.fromGlobal = hasGlobal && o.usesMbarrier;
   o.multicast = b.take("multicast::cluster");

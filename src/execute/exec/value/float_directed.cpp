@@ -76,7 +76,7 @@ double pack(bool negative, int exponent, Wide significand, Rounding rounding) {
     }
   }
   uint64_t result = upper + kept + (away ? 1 : 0);
-  // Far above the range the exponent field would wrap into the sign: `top` tells.
+  // Far above the range the exponent field would wrap into the sign: `top` shows that.
   if (top > 1023 || result >= F64::kInfinity) {
     const bool toInfinity = rounding == Rounding::Nearest || (rounding == Rounding::Down && negative) ||
                             (rounding == Rounding::Up && !negative);

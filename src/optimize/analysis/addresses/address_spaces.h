@@ -1,7 +1,7 @@
 // In which state space the addresses lie that 64-bit registers hold, value by value (live_range.h).
 //
 // What:       Generic addresses come from cvta, the addresses of global variables, parameters of kernels (taken as
-//             pointers to global memory, unless told otherwise) and of functions all of whose calls are known
+//             pointers to global memory, unless facts say otherwise) and of functions all of whose calls are known
 //             (address_facts.h). So do pointers that a kernel loads from global memory as it was at its launch
 //             (launch_memory.h), under the same assumption as of parameters, unless the module makes generic addresses
 //             of constant variables, which may be what memory holds; others loaded from memory, packed from

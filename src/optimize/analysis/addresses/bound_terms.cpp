@@ -10,7 +10,7 @@ namespace {
 
 using Wide = TermRange::Wide;
 
-constexpr Wide kFar = Wide{1} << 100;  // beyond this, ranges are not told apart
+constexpr Wide kFar = Wide{1} << 100;  // beyond this, ranges are not distinguished
 Wide clamp(Wide x) { return std::clamp(x, -kFar, kFar); }
 
 // Products of numbers up to kFar would not fit.

@@ -65,7 +65,7 @@ class FormSites : FunctionPass {
   std::optional<LoopUnits> units_;
 };
 
-// What a form is told: the sites, whether it is written whatever it gains, and what it must gain.
+// What a form gets: the sites, whether it is written whatever it gains, and what it must gain.
 struct FormRules {
   FormSites& sites;
   bool isForced = false;

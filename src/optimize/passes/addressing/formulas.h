@@ -88,7 +88,7 @@ struct FormulaTerms {
   bool creditsExtensions = true;  // a register that an index saves because it is of 32 bits counts
 };
 
-// The formulas of a group, Keep first (its cost is told by LoopCost).
+// The formulas of a group, Keep first (LoopCost gives its cost).
 // `counters`: those that may be made.
 std::vector<Formula> makeFormulas(const UseGroup& group, std::span<const InductionVariable> ivs,
                                   std::span<const Counter> counters, FormulaTerms& t);

@@ -165,7 +165,7 @@ class AddressReuse {
       bool extends = false;
       if (!values_.reaches(leader.key, u.at, extends)) return "no-leader-here";
       const BlockId block = context_.analyses.cfg().blockOf(u.at);
-      // Behind a loop both hold what its last round left, which no expression says.
+      // After a loop both hold what its last round left, which no expression says.
       if (evolution_.seenFrom(to, values_.value(leader.key), block) != whole ||
           evolution_.seenFrom(values_.reg(m.key), values_.value(m.key), block) != own)
         return "no-leader-here";

@@ -123,7 +123,7 @@ class LocalCse : IntervalPass {
       return;
     }
     if (!isStore && replace(id, o, lanes, *address, available)) context_.count("loads-replaced");
-    // Behind a guard it is not sure what the register holds, nor what was stored.
+    // After a guard it is not sure what the register holds, nor what was stored.
     if (f_[id].is(Instruction::Guarded)) return;
     const uint64_t used = lanes.pragma.valid() ? usedBytes(module_, f_[lanes.pragma]) : ~uint64_t{0};
     for (std::size_t k = 0; k < lanes.count; ++k) {

@@ -15,7 +15,7 @@
 // Machine code of ptxas: identical.
 // Cost:       n log n in the copies and what their registers' live ranges are long.
 // Declines:   too-large: the control-flow graph has too many edges. Each copy of a phi that stays is counted with
-//             why, as kept-REASON; with cssa-verbosity each phi is told.
+//             why, as kept-REASON; with cssa-verbosity each phi is reported.
 #include <fmt/format.h>
 
 #include <memory>

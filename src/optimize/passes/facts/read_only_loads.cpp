@@ -102,7 +102,7 @@ bool readOnlyLoads(Function& f, PassContext& context) {
     context.decline("target", "no .nc");
     return false;
   }
-  // A kernel that starts before the one before it has ended sees what that writes, which no address here tells.
+  // A kernel that starts before the one before it has ended sees what that writes, which no address here shows.
   if (std::ranges::any_of(context.module.opcodes, [](const OpcodeForm& o) { return o.op == Op::Griddepcontrol; })) {
     context.decline("early-start", "the module waits for other grids");
     return false;

@@ -38,7 +38,7 @@ struct CallBodies {
 };
 CallBodies makeCallBodies(const Module& module, const Knobs& knobs);
 
-// Replaces the calls of a function that the rule says; how many. `decline` is told of the others: why, and the
+// Replaces the calls of a function that the rule says; how many. `decline` is called for the others: why, and the
 // callee.
 using CallDecline = std::function<void(std::string_view why, NameId callee)>;
 uint64_t replaceCalls(Function& f, const Module& module, const CallBodies& bodies, const Knobs& knobs,

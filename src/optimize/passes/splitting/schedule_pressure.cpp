@@ -58,7 +58,7 @@ class Run {
 
   std::size_t size() const { return ids_.size(); }
   InstrId operator[](std::size_t i) const { return ids_[i]; }
-  // The registers of the run; those that are live after it must be told before an order is asked for.
+  // The registers of the run; those that are live after it must be given before an order is asked for.
   const std::vector<RegId>& registers() const { return registers_; }
   void setLiveBehind(std::vector<bool> live) { liveBehind_ = std::move(live); }
 

@@ -48,7 +48,7 @@ class LoopAccesses {
   std::span<const LoopAccess> all() const { return all_; }
   const AccessGroup& group(std::size_t g) const { return groups_[g]; }
   std::size_t groups() const { return groups_.size(); }
-  // None where the bytes of a group cannot be told before the loop.
+  // None where the bytes of a group are not known before the loop.
   std::optional<AccessRange> range(std::size_t g) const;
   // How far `b` begins after `a`, in one round or, with `isRoundBefore`, where `b` is that of the round before; none where that
   // is not a constant.
