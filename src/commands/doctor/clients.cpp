@@ -157,7 +157,7 @@ void findClangClient(const std::string& self, ClientInfo& client) {
 
 void findNvccClient(const std::string& self, ClientInfo& client) {
   client.found = findProgram({"nvcc"});
-  client.toSet = self + " nvcc ..., in the place of nvcc ...";
+  client.toSet = self + " nvcc ..., instead of nvcc ...";
 }
 
 void findCmakeClient(const std::string& self, ClientInfo& client) {

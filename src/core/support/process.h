@@ -40,7 +40,7 @@ struct ProcessResult {
   double cpuSeconds = 0;  // of the program and of the children that it waited for
 
   bool succeeded() const { return end == End::Exited && code == 0; }
-  // "exit status 3", "signal 11 (Segmentation fault)", "no answer within 5 s", ...
+  // "exit status 3", "signal 11 (Segmentation fault)", "no result within 5 s", ...
   std::string describe() const;
 };
 

@@ -282,7 +282,7 @@ void Builder::checkName(const Token& t) const {
 }
 
 void Builder::rangeCount(const Token& t) {
-  if (inParameters_) fail(t, "a parameter is no range");
+  if (inParameters_) fail(t, "a parameter is not a range");
   uint64_t count = 0;
   if (!parseInteger(t.view(), count) || count > UINT32_MAX)
     fail(t, "the number of registers does not fit in 32 bits");

@@ -161,7 +161,7 @@ void Builder::guard(const Token& t) {
     }
   }
   if (function_->registers[reg.value].type != ScalarType::pred)
-    fail(t, fmt::format("the guard '{}' is no predicate", name));
+    fail(t, fmt::format("the guard '{}' is not a predicate", name));
   Operand& operand = push(OperandKind::Register, reg.value);
   operand.role = Role::Use;
   operand.flags = static_cast<uint8_t>(Operand::Guard | (negated ? Operand::Not : 0));

@@ -199,7 +199,7 @@ void Launcher::launch(Kernel& kernel, const LaunchShape& asked, const std::vecto
   need(c.x != 0 && c.y != 0 && c.z != 0 && c.x <= 16 && c.y <= 16 && c.z <= 16, Code::InvalidClusterSize,
        "no such cluster");
   need(c.count() == 1 || (g.x % c.x == 0 && g.y % c.y == 0 && g.z % c.z == 0), Code::InvalidClusterSize,
-       "the grid is no multiple of the cluster");
+       "the grid is not a multiple of the cluster");
   need(c.count() <= (kernel.allowsLargeClusters ? 16 : kPortableCluster), Code::InvalidClusterSize,
        "too large a cluster");
   need(kernel.mostDynamicShared > Kernel::kUsualShared

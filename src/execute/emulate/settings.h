@@ -49,7 +49,7 @@ struct Totals {
   uint64_t compared = 0, different = 0;
   uint64_t modules = 0, changedModules = 0, notOptimized = 0;
   uint64_t notKept = 0;  // modules that Settings::keep is without
-  uint64_t missing = 0;  // calls of what the stand-in does not have
+  uint64_t missing = 0;  // calls of what the emulated libraries do not have
 };
 
 }  // namespace ptxopt::emulate

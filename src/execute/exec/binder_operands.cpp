@@ -362,7 +362,8 @@ bool Binder::takeMinus(std::size_t i) {
 
 int64_t Binder::immediate(std::size_t i) {
   Term t{};
-  if (!evaluate(function_, program_.module(), operand(i).entries, t)) unsupported("an operand that is no constant");
+  if (!evaluate(function_, program_.module(), operand(i).entries, t))
+    unsupported("an operand that is not a constant");
   return t.value;
 }
 

@@ -74,7 +74,7 @@ void Decoder::bindCallee(Binder& b, CallSite& site, const Operand& callee) {
     } else {
       site.builtin = findBuiltin(module_.text(f.name));
       if (site.builtin == nullptr)
-        b.unsupported(fmt::format("'{}' has no body here and is no built-in", module_.text(f.name)));
+        b.unsupported(fmt::format("'{}' has no body here and is not built in", module_.text(f.name)));
       b.op_.kind = OpKind::Plain;
     }
   } else if (callee.isRegister()) {

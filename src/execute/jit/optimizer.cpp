@@ -274,7 +274,7 @@ Answer ask(const Request& request, Clock::time_point begin) {
   const std::string verdict = nextLine(rest), counts = nextLine(rest);
   unsigned isFromCache = 0;
   if (std::sscanf(counts.c_str(), "%u %u %u", &answer.kernels, &answer.changed, &isFromCache) != 3)
-    return refuse("the optimizer ended without an answer");
+    return refuse("the optimizer ended without a result");
   answer.isFromCache = isFromCache != 0;
   answer.why = nextLine(rest);
   std::istringstream names(nextLine(rest));

@@ -22,7 +22,7 @@ Applied applyRecipes(std::string_view text, const std::vector<AppliedRecipe>& re
   asIs.fileName = how.fileName;
   if (const Result read = optimize(text, asIs); read.status != Status::Ok) return fail(read.status, read.error);
   const std::optional<Pieces> input = cut(text);
-  if (!input) return fail(Status::Internal, "the functions of the text cannot be told apart\n");
+  if (!input) return fail(Status::Internal, "the functions of the text cannot be distinguished\n");
 
   std::map<std::string_view, const Recipe*> byName;
   for (const AppliedRecipe& a : recipes) byName[a.function] = &a.recipe;

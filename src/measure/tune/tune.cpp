@@ -360,7 +360,7 @@ TuneResult tune(std::string_view text, const TuneOptions& options) {
   if (read.status != Status::Ok) return failed(read.status, read.error);
   const std::optional<Pieces> input = cut(text);
   if (!input || input->functions.size() != read.outcomes.size())
-    return failed(Status::Internal, "the functions of the text cannot be told apart\n");
+    return failed(Status::Internal, "the functions of the text cannot be distinguished\n");
 
   TuneResult result;
   result.architecture =

@@ -57,7 +57,7 @@ bool readTimeLine(int argc, char** argv, TimeLine& line, int& exitCode) {
       ->check(CLI::Range(1, 1024));
   CLI::Option* const rounds =
       app.add_option("--rounds", line.rounds,
-                     "of each loop, whenever control enters it [constant trip counts, else 8]")
+                     "of each loop, whenever control enters it [constant trip counts, otherwise 8]")
           ->type_name("N")
           ->check(positiveNumber())
           ->capture_default_str();

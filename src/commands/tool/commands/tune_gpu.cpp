@@ -74,7 +74,7 @@ void TuneGpuLine::addTo(CLI::App& app) {
   app.add_option("--shared", shared, "dynamic shared memory")->type_name("BYTES")->group(kGroup);
   app.add_option("--arg", arguments, "arguments")->type_name("ARGUMENT")->group(kGroup);
   app.add_option("--records", records,
-                 "measure on the recorded launches of the kernel, in place of --grid, --block and --arg")
+                 "measure on the recorded launches of the kernel, instead of --grid, --block and --arg")
       ->type_name("FILE")
       ->group(kGroup);
   app.add_option("--launch", launches, "only these launches of the record: 3,5-7")
@@ -84,7 +84,7 @@ void TuneGpuLine::addTo(CLI::App& app) {
   app.add_option("--seed", seed, "of random buffers [0]")->type_name("N")->check(wholeNumber())->group(kGroup);
   app.add_option(
          "--inputs", inputs,
-         "compare on so many inputs [4]: the first is what the arguments say, the others fill random buffers "
+         "compare on that many inputs [4]: the first is what the arguments say, the others fill random buffers "
          "otherwise")
       ->type_name("N")
       ->check(CLI::Range(1, 8))

@@ -170,7 +170,7 @@ void addFiles(CLI::App& app, VerifyLine& line) {
       ->type_name("S")
       ->check(wholeNumber());
   app.add_option("--records", line.records,
-                 "launches of a program in place of made-up inputs: a record of ptxopt emulate")
+                 "launches of a program instead of made-up inputs: a record of ptxopt emulate")
       ->type_name("FILE")
       ->excludes("--trials")
       ->excludes("--seed");

@@ -113,7 +113,7 @@ std::string completionForBash(const std::vector<CommandDescription>& commands) {
       "    elif [[ $previous == '=' ]]; then\n"
       "        previous=${COMP_WORDS[COMP_CWORD-2]} equals=yes\n"
       "    fi\n"
-      "    # Behind -- is another program's command line.\n"
+      "    # After -- comes another program's command line.\n"
       "    for ((i = 1; i < COMP_CWORD; ++i)); do\n"
       "        [[ ${COMP_WORDS[i]} == -- ]] || continue\n"
       "        if ((i + 1 == COMP_CWORD)); then _ptxopt_programs; else _ptxopt_files ''; fi\n"

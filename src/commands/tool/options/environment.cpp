@@ -102,7 +102,7 @@ constexpr Variable kVariables[] = {
 #undef PTXOPT_VARIABLE
 #define CAPTURE_VARIABLE(name, member, usual, summary)                               \
   {#name, [](const std::string& value) { return values::uncaptured(value, usual); }, \
-   "Of the capture library: " summary},
+   "For the capture library: " summary},
 #include "capture/variables.def"
 };
 

@@ -53,7 +53,7 @@ KernelCall callOf(const DriverKernelNode& p) {
 
 const KernelCall& callAt(void* node) {
   const auto& call = nodeAt(node).call;
-  need(call != nullptr, Code::InvalidValue, "it is no kernel");
+  need(call != nullptr, Code::InvalidValue, "it is not a kernel");
   return *call;
 }
 
@@ -184,7 +184,7 @@ CUDA_DRIVER_API int cuGraphKernelNodeGetAttribute(void* node, int attribute, voi
     auto* const numbers = &out(static_cast<unsigned*>(value));
     constexpr int kCooperative = 2, kCluster = 4;
     need(attribute == kCooperative || attribute == kCluster, Code::NotSupported,
-         "an attribute of nodes that the stand-in does not have");
+         "an attribute of nodes that the emulated driver does not have");
     if (attribute == kCooperative) {
       *numbers = shape.isCooperative;
     } else {

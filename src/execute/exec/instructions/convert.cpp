@@ -54,7 +54,7 @@ constexpr ConvertType kTypes[] = {
 const ConvertType& typeOf(const Binder& b, std::string_view name) {
   for (const ConvertType& t : kTypes)
     if (t.name == name) return t;
-  b.unsupported(fmt::format(".{} is no type it converts", name));
+  b.unsupported(fmt::format(".{} is not a type it converts", name));
 }
 
 // f(T{}) for the unsigned type of a register's width.

@@ -60,7 +60,7 @@ Target find(Warp& w, unsigned lane, const SurfaceOperands& o) {
   } else {
     if (x % access != 0)
       throw LaneFault{FaultKind::Misaligned, lane,
-                      fmt::format("byte {} of a row, which is no multiple of {}", x, access)};
+                      fmt::format("byte {} of a row, which is not a multiple of {}", x, access)};
     int64_t unit = x / access;
     if (!place(unit, rowBytes / access, o.outside, lane, "element")) return {&s, nullptr};
     x = unit * access;
