@@ -47,7 +47,7 @@ struct Diagnosis {
 };
 
 // `self`: the path of this program. `client`: the name of the one of interest, which has to be there and to call us;
-// empty: all, of which none has to.
+// empty: all, and none has to.
 Diagnosis diagnose(const std::string& self, const std::string& client);
 
 // The names that --client takes, in their order.

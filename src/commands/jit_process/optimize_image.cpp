@@ -173,7 +173,7 @@ std::string programs(const wrapper::WrapperOptions& options) {
   return out;
 }
 
-// Says in the cache that the answer takes longer than is waited for it, once it does.
+// Says in the cache that the result takes longer than is waited for it, once it does.
 class Lateness {
  public:
   Lateness(std::string key, double seconds)

@@ -10,7 +10,7 @@ namespace {
 
 bool isWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' || c == '%'; }
 
-// New names by old ones, of which there are many: `f0`, `f1`, ... as far as the module does not have them.
+// New names by old ones: `f0`, `f1`, ... as far as the module does not have them.
 class ShortNames {
  public:
   explicit ShortNames(const Module& m) : module_(m) {}

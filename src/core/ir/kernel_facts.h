@@ -67,7 +67,7 @@ struct KernelFacts {
   std::vector<ExactPart> parts;           // what `parameters` cannot say
   // Roughly how many rounds loops of unknown trip count go; a hint, not a promise. 0: not known.
   uint32_t rounds = 0;
-  std::vector<LoopFact> loops;  // those of which more is known
+  std::vector<LoopFact> loops;  // those about which more is known
 
   bool saysOfRounds() const { return rounds != 0 || !loops.empty(); }
   // Whether some loop may go round so often.

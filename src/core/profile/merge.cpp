@@ -46,7 +46,7 @@ ClassKey keyOf(const LaunchClass& c, const Ranges& ranges) {
   return {c.block, c.isMemoryKnown, c.overlapping, std::move(parts)};
 }
 
-// The greatest number of which all are multiples; 0: all are 0.
+// The greatest common divisor of all; 0: all are 0.
 uint64_t divisorOf(const NumberFact& n) {
   const auto exact = n.exact();
   if (!exact) return n.multiple;

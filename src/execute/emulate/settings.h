@@ -27,7 +27,7 @@ struct Settings {
   bool isLenient = false;                  // what kernels read outside of all memory is zeros
   bool profiles = false;                   // count what the threads of each kernel execute, and how fast
   std::string profileFolder;               // where profiles of launches are written, one a process
-  std::string recordFolder, recordKernel;  // where launches are recorded, and of which kernel only
+  std::string recordFolder, recordKernel;  // where launches are recorded, and the one kernel that is recorded
   uint64_t recordMost = UINT64_MAX;        // how many
   int parent = 0;                          // the process of ptxopt, with which the program is to end
   // For tests of what measures times: a clock that each warp instruction advances by a microsecond, and by how much of

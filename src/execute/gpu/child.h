@@ -1,4 +1,4 @@
-// Doing something in a process of its own, which answers in JSON.
+// Doing something in a process of its own, whose result is JSON.
 #pragma once
 
 #include <functional>

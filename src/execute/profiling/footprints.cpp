@@ -21,7 +21,8 @@ bool has(uint64_t set, uint32_t parameter) { return parameter < kMostParameters 
 
 }  // namespace
 
-// While it lives, accesses of allocations are noted for the parameters of which the running instruction's address is made.
+// While it lives, accesses of allocations are noted for the parameters that the running instruction's address is made
+// from.
 class FootprintFinder::Watch final : public exec::Observer {
  public:
   Watch(const Function& kernel, const std::vector<Set>& accessed, const std::vector<Pointer>& pointers)

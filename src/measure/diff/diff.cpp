@@ -109,7 +109,7 @@ Row rowOf(const Match& m, const FailOn& failOn, const std::vector<Bound>& bounds
   return row;
 }
 
-// Limits of which nothing was checked.
+// Limits that nothing was checked against.
 void addUnchecked(Result& result) {
   for (const Bound& bound : result.bounds) {
     std::size_t kernels = 0, unknown = 0;

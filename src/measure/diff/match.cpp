@@ -186,7 +186,7 @@ class Matcher {
         }
   }
 
-  // Without overloads, of which only the parameters say which is which.
+  // Without overloads, which only the parameters distinguish.
   Places named(const Half& half, const Places& places, std::vector<Unpaired>& all) const {
     std::map<std::size_t, std::map<std::string, std::size_t>> uses;
     for (const auto& [u, f] : places)

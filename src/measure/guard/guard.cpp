@@ -294,7 +294,7 @@ class Guard {
   }
 
   // Whether this is a function whose code is part of several kernels', and that was not changed, nor what it reaches. Its
-  // figures are those of one copy: of which one depends on what was assembled. These kernels are compared themselves.
+  // figures are those of one copy: which one depends on what was assembled. These kernels are compared themselves.
   bool isUnchangedCopy(const WorseFunction& w, const cut::CallGraph& graph) const {
     const auto& outcomes = done_.result.outcomes;
     const ptxas::FunctionMeasures* const after = done_.guard.after.find(w.name);

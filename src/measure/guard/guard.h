@@ -9,7 +9,7 @@
 // (with_profile.h).
 // A function whose optimized text gets a fault of that ptxas that is known (known_bad.h), and whose original text does not, keeps the latter.
 // An input that ptxas is known to make wrong code of is first put into a form that the fault does not hit, where one is known.
-// What cannot be judged keeps its text as well: everything where ptxas has no answer about the input or refuses the
+// What cannot be judged keeps its text as well: everything where ptxas has no result for the input or refuses the
 // result, otherwise the functions whose code has no figures on one of the sides. A text with functions that no kernel
 // reaches is assembled as relocatable code too, which is what gives these figures.
 // Cost: ptxas for the text before and after, for the functions that are tried again, once a try, and for all again for each round in which others share what was kept; answers

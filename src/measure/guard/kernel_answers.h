@@ -1,4 +1,4 @@
-// The figures of kernels, each kept for itself: a file of which one kernel is another one asks ptxas about that one.
+// The figures of kernels, each kept for itself: a file with one changed kernel asks ptxas about that one.
 //
 // ptxas compiles each function by itself (tests/cli/guard/cut.py), so that the figures of a kernel and of the functions that it
 // reaches depend on these, on what stands outside of functions, and on how ptxas is called. That does not hold where an address

@@ -27,7 +27,7 @@ std::vector<bool> reachedFrom(const Cfg& cfg, BlockId first) {
   return isReached;
 }
 
-// Bits of which some are known.
+// Bits, some of them known.
 struct Bits {
   uint64_t known = 0, value = 0;
 

@@ -118,7 +118,7 @@ class LoopsOfFunction {
     return testsFirst ? backedges : backedges + 1;
   }
 
-  // What launches were seen to make of a loop that the profile has, and of which of the profile's it is.
+  // The observed iterations of a loop that the profile has, and which of the profile's loops it is.
   struct Seen {
     double rounds = 0;  // in the mean over launches, as PtxLoops has it
     std::string_view label;

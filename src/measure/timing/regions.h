@@ -48,7 +48,8 @@ inline RoundsOf sameRounds(double rounds, RoundsFrom from = RoundsFrom::Assumed)
   return [=](uint32_t, double entries) { return Rounds{entries * rounds, from}; };
 }
 
-// What counts say of a block of machine code: of which block of the PTX it was made, by any number, and how often that was come to.
+// What counts say of a block of machine code: which block of the PTX it comes from, by any number, and how often that
+// was reached.
 struct BlockCount {
   uint32_t of = 0;
   double count = 0;

@@ -22,7 +22,7 @@ struct VariantVerdict {
   bool missing = false;  // the function has no code any more
 };
 
-// For each of `ways`, the first of which is the input's, what becomes of it. One is chosen: the first of the best
+// What becomes of each of `ways`; the first one is the input's. One is chosen: the first of the best
 // by the sums over the members, measure after measure in the order of the objective.
 std::vector<VariantVerdict> choose(const std::vector<const Outcome*>& ways, ptxas::Objective objective);
 

@@ -239,7 +239,7 @@ int listModules(const ExtractLine& line, Extraction& extraction) {
   return 0;
 }
 
-// The modules of which the file or folder has another version, by their names.
+// The modules, by name, that the file or folder has in another version.
 bool readReplacements(const ExtractLine& line, const std::vector<container::Module>& modules,
                       std::vector<extract::Replacement>& found, std::string& error) {
   std::error_code code;

@@ -149,7 +149,7 @@ std::string libraryToPreload(const fs::path& self, std::string& missing) {
   return {};
 }
 
-// What the answers depend on besides the options: this program, and how it was asked to optimize.
+// What the results depend on besides the options: this program, and how it was asked to optimize.
 std::string settingsOfAnswers(const wrapper::WrapperOptions& options) {
   struct stat self {};
   std::string out = fmt::format("{}\n{}\n", versionText(), settingsDigest(options));

@@ -1,6 +1,6 @@
 // For bash 4.2 and later, without the package bash-completion: its helpers are not everywhere.
 //
-// Bash cuts words at '=' too: `--color=al` arrives as three words, of which the last is completed. A list with
+// Bash cuts words at '=' too: `--color=al` arrives as three words, and the last is completed. A list with
 // commas arrives as one word, whose last part is completed.
 #include <fmt/format.h>
 

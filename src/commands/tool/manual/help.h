@@ -8,7 +8,7 @@
 
 namespace ptxopt::tool {
 
-// `all`: also the group of knobs, of which there are many.
+// `all`: also the large group of knobs.
 std::string helpText(const CommandDescription& command, bool all);
 
 // Words in lines of at most `width` columns. The first line begins at column `at`, the others are indented by

@@ -27,7 +27,7 @@ namespace {
 
 using F = ScalarFormat;
 
-// A type as it stands in the opcode: how many numbers of which format, in a register of what type.
+// A type as it stands in the opcode: how many numbers, their format, and the type of their register.
 struct ConvertType {
   std::string_view name;
   F format;

@@ -39,7 +39,7 @@ class Analyses {
 
   const Cfg& cfg();
   const RegisterFiles& registerFiles();
-  // By class alone: which file a register goes to changes no answer.
+  // By class alone: which file a register goes to changes no result.
   const RegisterNumbers& registerNumbers() { return *sharedNumbers(); }
   const Liveness& liveness(Liveness::Strength strength);
   // To be called where all that `Needed` liveness finds unneeded was removed: its solution is that of `Plain` liveness then.
@@ -69,8 +69,8 @@ class Analyses {
   void makeAll();
   // Takes away what is not preserved, and what uses it. Plain liveness is preserved by itself where the edges stay.
   void invalidate(AnalysisSet preserved = kNoAnalyses);
-  // Makes each analysis that is kept anew and compares; of value ranges and scalar evolution each answer that was given.
-  // The name of the first that differs, or an empty string.
+  // Makes each analysis that is kept anew and compares; of value ranges and scalar evolution each result that was
+  // given. The name of the first that differs, or an empty string.
   std::string_view stale() const;
 
   // What was asked for since the last call, and what that is made of.

@@ -17,7 +17,7 @@ struct RangeOperation {
   enum class Kind : uint8_t {
     None,
     Copy,     // mov
-    Load,     // a value of `width` bits, of which nothing is known
+    Load,     // a value of `width` bits; nothing else is known
     Convert,  // cvt between integers
     Add,
     Sub,

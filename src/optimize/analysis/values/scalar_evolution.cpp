@@ -151,7 +151,7 @@ ExprId ScalarEvolution::phi(RegId reg, ValueId value, BlockId block) {
   return result;
 }
 
-// Whether an expression counts the rounds of a loop that the block is not in. The answer is that for all blocks of one
+// Whether an expression counts the rounds of a loop that the block is not in. The result is that for all blocks of one
 // innermost loop.
 bool ScalarEvolution::countsOther(ExprId e, BlockId block) const {
   const Expr& n = e_[e];

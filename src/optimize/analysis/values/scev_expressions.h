@@ -3,7 +3,7 @@
 // An expression is a node in a table of its function; equal expressions have equal ids, so comparing is comparing
 // ids. The forms, each with the width that all its arithmetic wraps at:
 //   Constant       a number
-//   Value          what a register holds by one of its values, of which nothing more is said
+//   Value          what a register holds by one of its values; nothing more is said
 //   Sum            a constant and terms, each with a factor: 12 + 4*x + -1*y
 //   Product        of two or more expressions that are not constant
 //   SignExtend, ZeroExtend, Truncate

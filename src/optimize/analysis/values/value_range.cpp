@@ -327,7 +327,7 @@ IntegerRange ValueRanges::sourceRange(const Value& v, const Sources& from) {
   return IntegerRange::full(widthOf(v.reg));
 }
 
-// Width 0 for those of which nothing is known. %warpid is one: nothing says how large it may be, and it may change.
+// Width 0 if nothing is known. %warpid is one: nothing says how large it may be, and it may change.
 IntegerRange ValueRanges::specialRange(std::string_view name) const {
   if (name == "%laneid" || name == "laneid") return IntegerRange::ofUnsigned(32, 0, 31);
   const auto size = launchSizeOf(name);

@@ -62,7 +62,7 @@ struct Formula {
   InstrId increment;              // UnitStep: the sum that moves the pointer on
   double instead = 0;             // UnitStep: what that costs as it is, in each round
   int setup = 0;                  // before the loop
-  int saved = 0;                  // ... of which code that is no longer needed goes
+  int saved = 0;                  // ... and the part of it that is no longer needed goes
   int registers = 0;              // 32-bit units that live through the loop
   std::string_view bad;           // why it cannot be chosen; empty when it can
 };

@@ -50,7 +50,7 @@ class SumSpreading : FunctionPass {
   }
 
  private:
-  // Registers of which addresses are made: by an access, or by an extension to 64 bits.
+  // Registers that addresses are made from: by an access, or by an extension to 64 bits.
   void findAddresses() {
     for (const InstrId id : f_) {
       if (!f_[id].isInstruction()) continue;

@@ -1,7 +1,7 @@
 // read-only-loads: loads of memory that nobody writes while the kernel runs say so, by .nc.
 //
-// What:       a load of global memory whose address is made of parameters of which the user says `noalias` or `readonly`
-//             (Module::facts), and of numbers, becomes ld.global.nc, if the kernel writes nothing through these parameters.
+// What:       a load of global memory whose address is made of numbers and of parameters that the user calls `noalias`
+// or `readonly` (Module::facts) becomes ld.global.nc, if the kernel writes nothing through these parameters.
 //             Then no store stands in its way any more: ptxas loads once what it loaded twice, and moves loads out of loops
 //             and above stores. So do later passes.
 // Algorithm:  parameter_memory.h.

@@ -15,7 +15,7 @@
 //             every round has stored. Other threads do not see the difference: the accesses are weak, and nothing in
 //             the loop orders them, so a thread that would see it has a data race.
 // Pays:       by what is not loaded and stored; the check costs some twenty instructions, so the loop must go round often.
-// Cost:       quadratic in the accesses of a loop, of which there are at most kMostAccesses.
+// Cost:       quadratic in the accesses of a loop, at most kMostAccesses.
 // Declines:   too-large; address-size (32 bits); hidden-names (a scope declares a name of a variable anew); loops without a
 //             store (not counted); irreducible, blocks (more than one), no-preheader, scope (braces, declarations,
 //             pragmas but nounroll, a name that means something else before the loop), effects (barriers, calls, atomics,

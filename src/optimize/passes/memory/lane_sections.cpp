@@ -170,7 +170,7 @@ InstrId LaneSections::definition(RegId r, InstrId id) const {
   return made.valid() && !f_[made].is(Instruction::Guarded) ? made : InstrId();
 }
 
-// Whether the branch is not taken by threads with an index of 0 in one dimension, of which each block has some.
+// Whether the branch is not taken by threads with an index of 0 in one dimension; each block has some.
 bool LaneSections::isOfFirstThread(InstrId branch) const {
   const Operand& guard = f_.operandsOf(f_[branch])[0];
   const InstrId test = definition(guard.reg(), branch);

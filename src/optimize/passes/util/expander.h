@@ -28,7 +28,7 @@ struct ExpansionPlace {
 constexpr bool fitsSigned32(int64_t c) { return c == static_cast<int32_t>(c); }
 
 // A number of 64 bits as the product of two of 32 bits, extended alike: of an expression and a constant, or of two
-// expressions, one of which has taken up the constant factor.
+// expressions, and one has taken up the constant factor.
 struct WideProduct {
   ExprId left;
   ExprId right;  // none: `constant` stands for it

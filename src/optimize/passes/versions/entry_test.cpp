@@ -43,7 +43,7 @@ class TestWriter {
   }
 
  private:
-  // `add`, of which ptxas makes one instruction with what is added to it.
+  // `add`, as ptxas makes one instruction of it and what is added to it.
   RegId difference(RegId bits, int64_t value) {
     return compute(SynthOpcode::AddS32, bits, integerOperand(static_cast<int32_t>(-static_cast<uint32_t>(value))));
   }

@@ -1,4 +1,4 @@
-// Which registers hold the contents of which addresses of shared and constant memory, at the current point of a walk
+// The registers that hold contents of shared and constant memory, by address, at the current point of a walk
 // over an extended basic block. A lane of a vector is an entry of its own.
 //
 // A load and a store make entries, a store to shared memory ends those that it may overlap, a wall ends all of

@@ -80,7 +80,7 @@ typename A::Value signedRemainderOfPower(A& a, typename A::Value x, uint64_t siz
   return a.subtract(x, a.bitAnd(biased(a, x, n), maskOf(a.width()) & ~(size - 1)));
 }
 
-// ---- by a divisor of which there is a reciprocal ----
+// ---- by a divisor with a reciprocal ----
 
 // For unsigned d: `factor` is m with 2^width - m * d in [1, d], or 2^width / d for a power of two above 1.
 // Then q = floor(x * m / 2^width) is floor(x / d) or one less: x * m / 2^width lies between x / d - x / 2^width and

@@ -107,7 +107,7 @@ void RedundantAccesses::findLoad(std::size_t load) {
     if (end(other, true)) return;
 }
 
-// Goes back over an access from a load of which nothing was found yet.
+// Goes back over an access from a load for which nothing was found yet.
 RedundantAccesses::Step RedundantAccesses::pass(std::size_t other, std::size_t load, bool isRoundBefore,
                                                 Pairs& pairs) const {
   const LoopAccess &o = all_.all()[other], &l = all_.all()[load];
