@@ -57,7 +57,7 @@ void Graphs::dropNode(const void* node) {
   for (auto& [handle, instance] : instances_)
     if (std::any_of(instance.nodes.begin(), instance.nodes.end(),
                     [&](const GraphNode& n) { return n.handle == node; }))
-      instance.refusal = "a node of which was destroyed";
+      instance.refusal = "one of its nodes was destroyed";
 }
 
 bool Graphs::keeps(void* graph) {

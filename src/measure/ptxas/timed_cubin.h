@@ -31,7 +31,7 @@ struct TimedFunction {
   timing::FunctionTime time;
   std::vector<LineRow> lines;  // of the PTX; none for a cubin without them
   // In the order of PtxLoops::bodies; `time` weighs them by their shares. Empty: it has one, or it is not known which
-  // code belongs to it.
+  // code belongs to which body.
   std::vector<TimedBody> bodies = {};
 
   // For an instruction of `code`; 0: not known.
