@@ -1,6 +1,6 @@
 // Pointers are set in the preheader and stepped at the ends of the latches. Constants beyond the immediates go into the
-// start. A counter takes over the exit's test by a rewritten setp that keeps the meaning of its predicate. All edits
-// are collected first and applied at the end.
+// start. A counter takes over the exit's test by a rewritten setp that keeps the meaning of its predicate. Accesses are
+// not changed here but noted as edits.
 #include "passes/addressing/rewrite.h"
 
 #include <algorithm>

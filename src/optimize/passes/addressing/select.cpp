@@ -1,6 +1,6 @@
-// A Selector tries each new counter and none, with and without unit steps. Groups begin in the best form that is new
-// and go back to the old one where the total does not grow. The search is bounded by the number of nodes that it looks
-// at; beyond the bound, groups are chosen one at a time.
+// A Selector tries each new counter and none, with and without unit steps. Groups begin in their best new form, and
+// each goes back to the old one where the total does not rise, up to a bound on the nodes that are looked at. The rules
+// by cost and by median look at one group at a time.
 #include "passes/addressing/select.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// UnitSteps looks for the one increment that all latches bring, through copies. Registers of 1 and 0 are made on
-// request. A start that is aligned costs nothing; one that is made with its step costs one instruction, and one that is
-// made anew up to four.
+// UnitSteps looks for the one addition that all latches bring, through copies, and replaces its step by a product. A
+// start that is not an aligned pair is computed anew if it ends in a product and costs at most four instructions;
+// otherwise a product with zero is added to it.
 #include "passes/addressing/step.h"
 
 #include "passes/addressing/address_opcodes.h"

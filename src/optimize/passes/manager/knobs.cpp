@@ -1,5 +1,5 @@
-// The table of the .def file is included once for each use: values, names and former names. A name is looked up among
-// the former ones first.
+// The table of the .def file is included twice: for the knobs and for their former names. A name is looked up among the
+// former ones first.
 #include "passes/manager/knobs.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// The table of passes is included once for each use; a pass is looked up by its name or by a former one.
+// The table of the .def file is included twice: for the passes and for their former names. A pass is looked up among
+// the former names first.
 #include "passes/manager/pass.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The range of each summand is the narrower of value range and scalar evolution. Bytes that a pointer may reach only
+// The range of each summand is what value ranges and scalar evolution both allow. Bytes that accesses may reach only
 // grow; intervals that touch are joined.
 #include "passes/memory/indexed_reach.h"
 

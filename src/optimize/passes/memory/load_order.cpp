@@ -1,4 +1,4 @@
-// An instruction between two loads is a barrier, a write, or neither. A write is compared with the load by state space
+// An instruction that a load passes is free, a store, slow, or a wall. A store is compared with the load by state space
 // first and by address after that.
 #include "passes/memory/load_order.h"
 

@@ -1,5 +1,5 @@
-// A table lists the opcodes that count as cheap. Sources are followed through up to eight copies and have to hold the
-// same value at the new place.
+// A table lists the opcodes that count as cheap; a copy is as cheap as what it copies, through up to eight copies. A
+// definition reads the same at another place if each source has one value at both.
 #include "passes/splitting/cheap_definitions.h"
 
 #include <algorithm>

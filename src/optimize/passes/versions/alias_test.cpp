@@ -1,5 +1,5 @@
-// Parameters are sorted by the depth of the loops that use them, and the test grows while its cost stays below the
-// limit. Its ends are the minimum and maximum of the terms.
+// Parameters are sorted by how often their loads are assumed to run, and each is added to the test if its cost stays
+// within the limit. The range of several accesses goes from the minimum of their starts to the maximum of their ends.
 #include "passes/versions/alias_test.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// Ranges at the instruction are asked first, then packs, and then the scalar evolution of recurrences. The low half is
-// the source of an extension or pack where that can be named, and otherwise a conversion into a temporary. The guess
-// whether ptxas unrolls is kept for each loop.
+// Ranges at the instruction are asked first, then packs, and then scalar evolution. The low half is the source of an
+// extension or pack where that can be named, and otherwise a conversion into a temporary. The guess whether ptxas
+// unrolls is kept for each loop.
 #include "passes/arithmetic/wide/narrow_values.h"
 
 #include "analysis/values/scev_instructions.h"

@@ -1,5 +1,6 @@
-// The counter's steps are found first; then the exit test, ordered or for inequality, gives the distance that it
-// covers. That is computed before the loop in 64 bits and scaled by the step of each group.
+// The counter's steps are found first; then the exit test, ordered or for inequality, gives the distance that the
+// counter covers. That is an expression of 64 bits, which holds under the checks collected with it; for each group it
+// is scaled by the ratio of the steps.
 #include "passes/loops/versioning/round_bound.h"
 
 #include <bit>
