@@ -1,5 +1,5 @@
-// Union-find over the values: each root has its joined range, type and fixed register, and the smaller web is merged
-// into the larger. Reads may also move to where the copied value came from, and a copied constant may be made again.
+// Union-find over the values; each root has the joined range, the type and the fixed register of its web. Reads may
+// also move to where the copied value came from, and a copied constant may be made again.
 #include "passes/coalescing/coalescer.h"
 
 #include <algorithm>
