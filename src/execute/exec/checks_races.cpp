@@ -329,7 +329,7 @@ class RaceCheck final : public Checks {
   uint32_t sequence_ = 0;          // of the last event in global memory
   std::unordered_map<const Cluster*, ClusterRaces> states_;
   std::unordered_map<const Op*, RaceMeaning> meanings_;
-  // For the op that is being executed
+  // Writes of the op that is being executed
   std::vector<GlobalWrite> writes_;
   const RaceMeaning* meaning_ = nullptr;
   uint32_t source_ = 0;

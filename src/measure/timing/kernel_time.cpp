@@ -80,7 +80,7 @@ std::string nameOf(const Bottleneck& b, Scenario scenario) {
 }
 
 std::string digestOf(const Machine& machine) {
-  // For bytes, not of text: it is asked for with each kernel.
+  // Made of bytes, not of text, since it is asked for with each kernel.
   std::string all;
   const auto add = [&](auto figure) { all.append(reinterpret_cast<const char*>(&figure), sizeof figure); };
   add(kRevision);

@@ -115,7 +115,7 @@ class Extraction {
     return any;
   }
 
-  // For ".sm_80.ptx", with the dots.
+  // The length of ".sm_80.ptx", with the dots.
   static std::size_t tailOf(const std::string& name) { return name.size() - name.rfind('.', name.rfind('.') - 1); }
 
   const ExtractLine& line_;

@@ -93,7 +93,7 @@ std::vector<std::string_view> linesOf(std::string_view text) {
   return lines;
 }
 
-// For the lines after each .loc of the PTX.
+// Sources of the lines after each .loc of the PTX.
 std::map<uint32_t, SourceLine> sourcesOf(const Module& module) {
   std::map<uint32_t, SourceLine> sources;
   const auto files = report::Sources(module).files();

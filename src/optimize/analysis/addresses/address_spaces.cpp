@@ -155,7 +155,7 @@ void AddressSpaces::collectParameters() {
     if (isResult[v] && isStored[v]) parameters_[v] = kUnknownAddress;
 }
 
-// For a phi, or of an entry value: what is in the register when control comes.
+// For a phi or an entry value: what is in the register when control comes.
 AddressState AddressSpaces::entering(const FlowValue& v, BlockId b, bool isRoot) const {
   const bool isUnknown = isRoot && (b != cfg_.roots().front() || f_.registers[v.reg.value].isParameter);
   return isUnknown ? kUnknownAddress : AddressState();

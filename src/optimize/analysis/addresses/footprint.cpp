@@ -150,7 +150,7 @@ Footprints::Effect Footprints::effectOf(InstrId id) {
     default: break;
   }
   if (hasNoMemoryEffect(form)) return Effect::None;
-  // For shared memory and of tensor memory; those without a row are not known.
+  // For shared memory and tensor memory; those without a row are not known.
   if (form.family == Op::Tcgen05 && form.op != Op::Tcgen05) return Effect::None;
   return decline("other-opcode");
 }
