@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Code asks what an opcode is, not how it is spelled; a target, not its number; and what it says goes through the logger.
 
-  tests/sources.py [--self-test]
+  tests/sources.py [--self-test | --words]
 
 An instruction is decoded once: its operation and its fields are in src/core/ir/opcode_fields.h. Only the code under READERS
 reads the spelling of an opcode, or what a made register is named after (READS); ALLOWED has the other places that do, how often, and what for.
@@ -16,7 +16,11 @@ Each room of src has its namespace, ptxopt::ROOM, and its files open no other: t
 OUTER has the rooms whose words all code speaks; FOREIGN the files that define no names of ours. That no two types of a
 namespace have one name is what tests/one_definition.py checks.
 
---self-test plants each kind of reading, in memory, and fails if one is not found.
+Comments and messages are in the words of pages (tests/lib/words.py), but for FOUND_WORDS that are left: a number that only falls.
+
+A .cpp of more than MOST_LINES_WITHOUT_HEAD lines opens with a comment that says how its code works.
+
+--self-test plants each kind of reading, in memory, and fails if one is not found. --words lists the FOUND_WORDS.
 """
 import argparse
 import re
@@ -24,6 +28,10 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests/lib"))
+import words
+
+FOUND_WORDS = 400  # in all comments and strings of src
 READERS = {
     "src/core/text/": "from text to representation and back",
     "src/core/ir/": "the tables, and what decodes and makes opcodes",
@@ -100,6 +108,8 @@ FOREIGN = {
     "src/execute/emulate/driver/": "functions of CUDA",
     "src/execute/emulate/runtime/": "functions of CUDA",
 }
+MOST_LINES_WITHOUT_HEAD = 60
+HEAD = re.compile(r"// (?!NOLINT|clang-).*\w")
 OPENED = re.compile(r"^(?:inline )?namespace ([\w:]+)", re.M)
 PLANTED = ['form.row->key == wanted', 'form.row->base()', 's.row->key', 'row.key', 'm.text(m.form(f[id]).spelling)',
            'names[opcodes[o].spelling]', 'm.printedOpcode(f[id]).starts_with(wanted)',
@@ -119,6 +129,12 @@ INNOCENT_NAMESPACES = [("src/measure/ptxas/a.h", "namespace ptxopt::ptxas {\nnam
                        ("src/core/ir/a.h", "namespace ptxopt {\n"), ("src/core/ir/a.h", "namespace ptxopt::effect {\n"),
                        ("src/commands/tool/a.h", "namespace CLI {\nclass App;\n}\nnamespace ptxopt::tool {\n"),
                        ("src/execute/capture/interpose.cpp", "int x;\n")]
+LONG_BODY = "int x;\n" * MOST_LINES_WITHOUT_HEAD
+PLANTED_WORDS = ["// Of a loop the header.\n", "int x;  // what is no loop\n", 'say("so many loops");', "// It is\n// no loop.\n",
+                 'say(R"(so many)");', "x = 1'000;  // in place of\n"]
+INNOCENT_WORDS = ["int whoever;\n", "// `whoever` reads it\n", "// It is\n\n// No loop.\n", "say('\"'); whoever = 1;", "// \"is no loop\" is a message\n"]
+PLANTED_HEADS = ['#include "a.h"\n' + LONG_BODY, "\n// Sums are sorted.\n" + LONG_BODY, "// NOLINTBEGIN\n" + LONG_BODY, "//\n" + LONG_BODY]
+INNOCENT_HEADS = ["// Sums are sorted.\n" + LONG_BODY, LONG_BODY]
 INNOCENT = ['// row->key', 'module.text(form.space) == "tex"', 'space != "tex"', 'module.text(declaration.text)',
             'text.starts_with(".file")', 'name == "%tid.x"', 'form.op == Op::Mov', 'words.spelling()']
 
@@ -150,6 +166,28 @@ def namespaces(name, text):
     return [f"{name}: opens {n}, not {own}" for n in wrong] if opened else [f"{name}: does not open {own}"]
 
 
+def head(name, text):
+    """What is wrong with the beginning of a .cpp."""
+    lines = text.count("\n")
+    if lines <= MOST_LINES_WITHOUT_HEAD or HEAD.match(text):
+        return []
+    return [f"{name}: has {lines} lines, more than {MOST_LINES_WITHOUT_HEAD}, and does not open with a comment that says how its code works"]
+
+
+def found_words(name, text):
+    return [f"{name}:{line}: \"{word}\"; write: {advice}" for line, prose in words.prose_of_source(text) for word, advice in words.found(prose)]
+
+
+def compare_words(found):
+    """What is wrong with the number of words that pages do not use."""
+    if len(found) == FOUND_WORDS:
+        return []
+    if len(found) < FOUND_WORDS:
+        return [f"src: comments and strings have {len(found)} words that pages do not use, fewer than before: set FOUND_WORDS to {len(found)}"]
+    return [f"src: comments and strings have {len(found)} words that pages do not use, {len(found) - FOUND_WORDS} more than FOUND_WORDS, "
+            "which may not grow; --words lists them all"]
+
+
 def compare(name, what, lines, allowed):
     if len(lines) == allowed:
         return []
@@ -157,15 +195,27 @@ def compare(name, what, lines, allowed):
     return [f"{name}: {what} {where}; allowed: {allowed}"]
 
 
-def check():
-    wrong, files, unused = [], 0, set(READERS)
+def sources():
+    """(name, text) of each file of src."""
     for path in sorted((ROOT / "src").rglob("*")):
-        name = path.relative_to(ROOT).as_posix()
-        if path.suffix not in (".cpp", ".h", ".def"):
-            continue
-        text = path.read_text(encoding="utf-8")
-        if path.suffix != ".def":
+        if path.suffix in (".cpp", ".h", ".def"):
+            yield path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
+
+
+def list_words():
+    for name, text in sources():
+        for line in found_words(name, text):
+            print(line)
+
+
+def check():
+    wrong, found, files, unused = [], [], 0, set(READERS)
+    for name, text in sources():
+        if not name.endswith(".def"):
             wrong += namespaces(name, text)
+        found += found_words(name, text)
+        if name.endswith(".cpp"):
+            wrong += head(name, text)
         wrong += compare(name, "names standard error", sayings(text), SAYERS.get(name, (0, ""))[0])
         if not name.startswith("src/core/target/"):
             wrong += compare(name, "compares the number of a target", comparisons(text), 0)
@@ -175,6 +225,7 @@ def check():
         files += 1
         wrong += compare(name, "reads the spelling of opcodes", readings(text), ALLOWED.get(name, (0, ""))[0])
     wrong += [f"{name}: there is no such file" for name in {**ALLOWED, **SAYERS} if not (ROOT / name).is_file()]
+    wrong += compare_words(found)
     unused |= {prefix for prefix in FOREIGN if not list(ROOT.glob(f"{prefix}*"))}
     return files, wrong + [f"{prefix}: there are no such files" for prefix in sorted(unused)]
 
@@ -185,15 +236,25 @@ def self_test():
     missed += [f"not found: {text}" for text in PLANTED_COMPARISONS if not comparisons(text)]
     missed += [f"not found: {text!r} in {name}" for name, text in PLANTED_NAMESPACES if not namespaces(name, text)]
     missed += [f"found wrongly: {text!r} in {name}" for name, text in INNOCENT_NAMESPACES if namespaces(name, text)]
-    planted = len(PLANTED) + len(PLANTED_SAYINGS) + len(PLANTED_COMPARISONS) + len(PLANTED_NAMESPACES)
-    return planted + len(INNOCENT) + len(INNOCENT_NAMESPACES), missed + [f"found wrongly: {text}" for text in INNOCENT if readings(text) or comparisons(text)]
+    missed += [f"not found: no head in {text[:40]!r}" for text in PLANTED_HEADS if not head("src/a.cpp", text)]
+    missed += [f"found wrongly: {text[:40]!r}" for text in INNOCENT_HEADS if head("src/a.cpp", text)]
+    missed += [f"not found: a word in {text!r}" for text in PLANTED_WORDS if not found_words("src/a.cpp", text)]
+    missed += [f"found wrongly: a word in {text!r}" for text in INNOCENT_WORDS if found_words("src/a.cpp", text)]
+    missed += [f"not found: {change:+} words" for change in (-1, 1) if not compare_words(["word"] * (FOUND_WORDS + change))]
+    planted = 2 + len(PLANTED_WORDS) + len(INNOCENT_WORDS) + len(PLANTED) + len(PLANTED_SAYINGS) + len(PLANTED_COMPARISONS) + len(PLANTED_NAMESPACES) + len(PLANTED_HEADS)
+    return planted + len(INNOCENT) + len(INNOCENT_NAMESPACES) + len(INNOCENT_HEADS), missed + [f"found wrongly: {text}" for text in INNOCENT if readings(text) or comparisons(text)]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", help="not needed; every test takes it")
     parser.add_argument("--self-test", action="store_true")
-    checked, wrong = self_test() if parser.parse_args().self_test else check()
+    parser.add_argument("--words", action="store_true")
+    options = parser.parse_args()
+    if options.words:
+        list_words()
+        return 0
+    checked, wrong = self_test() if options.self_test else check()
     for line in wrong:
         print(line)
     print(f"sources: {checked} checked, {len(wrong)} wrong")

@@ -75,7 +75,7 @@ def parse_float(kind, text):
     if exact and kind in ("f32", "f64"):
         return int(exact[1], 16).to_bytes(size, "little")
     if not re.fullmatch(r"[+-]?(inf|nan|(\d+\.?\d*|\.\d+)(e[+-]?\d+)?)", text, re.I):
-        raise ArgumentError(f"'{text}' is no value of type {kind}")
+        raise ArgumentError(f"'{text}' is not a value of type {kind}")
     if "nan" in text.lower():
         quiet = {"f16": 0x7E00, "bf16": 0x7FC0, "f32": 0x7FC00000, "f64": 0x7FF8 << 48}[kind]
         return (quiet | text.startswith("-") << (8 * size - 1)).to_bytes(size, "little")
@@ -84,7 +84,7 @@ def parse_float(kind, text):
 
 def parse_integer(kind, text):
     if not re.fullmatch(r"-?(0[xX][0-9a-fA-F]+|\d+)", text):
-        raise ArgumentError(f"'{text}' is no value of type {kind}")
+        raise ArgumentError(f"'{text}' is not a value of type {kind}")
     bits = 8 * INTEGERS[kind]
     value = int(text, 16 if "x" in text.lower() else 10)
     half, is_hex = 1 << (bits - 1), "x" in text.lower()
@@ -128,13 +128,13 @@ def parse(text, number, buffers, folder="."):
         if name not in buffers:
             raise ArgumentError(f"there is no buffer '{name}'")
         if offset and not offset.isdigit():
-            raise ArgumentError(f"'{text}': '{offset}' is no number of bytes")
+            raise ArgumentError(f"'{text}': '{offset}' is not a number of bytes")
         return Address(name, int(offset or 0))
     head, equals, rest = text.partition("=")
     named = bool(equals) and ":" not in head
     spec, name = (rest, head) if named else (text, f"arg{number}")
     if named and not NAME.fullmatch(name):
-        raise ArgumentError(f"'{name}' is no name for a buffer")
+        raise ArgumentError(f"'{name}' is not a name for a buffer")
     kind, _, value = spec.partition(":")
     if kind == "buf":
         if name in buffers:

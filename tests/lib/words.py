@@ -4,6 +4,7 @@
   found(text)      each use of a word of WORDS in prose: (what stands there, what to write)
   long_sentences   the sentences of more than MOST_WORDS words
   prose_of_page    a page in Markdown as paragraphs of prose: no code blocks, and code spans as one word
+  prose_of_source  a file in C++ as its comments and strings, without code spans
 
 tests/docs.py holds the pages to both, tests/sources.py the comments and messages of the sources to WORDS.
 """
@@ -135,6 +136,29 @@ def prose_of_page(text):
                 kind, start = "item" if item else "paragraph", number
             lines.append(re.sub(r"^>\s?", "", item[1] if item else bare))
     yield from flush()
+
+
+# What may hold a comment's slashes or a string's quotation mark is matched as well: raw strings, and characters, but not the marks
+# between the digits of a number.
+TOKEN = re.compile(r"""R"(?P<mark>\w*)\((?P<raw>.*?)\)(?P=mark)"|"(?P<string>(?:\\.|[^"\\\n])*)"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'"""
+                   r"""|//(?P<comment>[^\n]*)""", re.S)
+
+
+def prose_of_source(text):
+    """(line number, prose) of each comment and each string of a file in C++. Lines of comments that follow one another are one."""
+    start, end, lines = 0, 0, []
+    for match in TOKEN.finditer(text):
+        number = text.count("\n", 0, match.start()) + 1
+        if match["comment"] is None:
+            yield number, re.sub(r"`[^`]*`", CODE, match["raw"] or match["string"] or "")
+            continue
+        is_whole = not text[text.rfind("\n", 0, match.start()) + 1:match.start()].strip()
+        if not (lines and is_whole and match["comment"].strip() and number == end + 1):
+            yield start, without_quotations(re.sub(r"`[^`]*`", CODE, " ".join(lines)))
+            start, lines = number, []
+        lines.append(match["comment"].strip())
+        end = number
+    yield start, without_quotations(re.sub(r"`[^`]*`", CODE, " ".join(lines)))
 
 
 def faults_of_page(text):

@@ -96,7 +96,7 @@ void optimizeInto(ptxopt_result& to, std::string_view text, const char* json) {
   to.messages = messagesOf(*done.guard.output, call.options.fileName);
 }
 
-// Of no result, which what asks about one takes.
+// No result; functions that ask about a result accept it.
 const ptxopt_result& orNone(const ptxopt_result* result) {
   static const ptxopt_result none{Status::Usage, {}, "there is no result"};
   return result != nullptr ? *result : none;

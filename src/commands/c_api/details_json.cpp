@@ -1,3 +1,5 @@
+// Each part of a guarded result becomes a member of one JSON object. Names come from the text, which may hold any
+// bytes, so the dump replaces what is not UTF-8.
 #include "c_api/details_json.h"
 
 #include <nlohmann/json.hpp>

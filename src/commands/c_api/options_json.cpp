@@ -1,3 +1,6 @@
+// One table maps each member's name to the function that takes its value; an unknown name gets the nearest known one as
+// a hint. The members are read first, then the guard is made from them and the environment, then ptxas's own options
+// are checked as the drop-in checks them.
 #include "c_api/options_json.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,8 @@
 // What is wrong with a PTX text, without asking ptxas: all of it, not the first.
 //
-// Errors are what ptxas refuses. The tables are made to agree with it (docs/check.md): what is not known is no error. Warnings
-// are what ptxas takes and is hardly meant. Cost: linear in the text, but for uninitialised registers (uninitialised.h).
+// Errors are what ptxas refuses. The tables are made to agree with it (docs/check.md): what is not known is not an
+// error. Warnings are what ptxas takes and is hardly meant. Cost: linear in the text, but for uninitialised registers
+// (uninitialised.h).
 #pragma once
 
 #include <span>

@@ -79,8 +79,8 @@ class InstructionChecker {
     if (!takesRegister(wanted, r.type, mayBeWider)) addUnfit(wanted, r);
   }
 
-  // Of a load, a store, or a move. The elements are of one width, where ptxas takes a predicate for 32 bits; one of bits makes
-  // the others fit.
+  // For a load, a store, or a move. The elements are of one width, where ptxas takes a predicate for 32 bits; one of
+  // bits makes the others fit.
   void checkVector(const OpcodeForm& form, OperandSpan inside) {
     unsigned bits = 0;
     bool hasBits = false;

@@ -8,7 +8,7 @@
 namespace ptxopt::check {
 namespace {
 
-// Of the first character of a line, from 1 on, that is no blank; 0 for no line.
+// The place of a line's first character that is not blank, counted from 1; 0 for no line.
 std::size_t offsetOfLine(std::string_view text, std::size_t line) {
   std::size_t at = 0;
   for (; line > 1 && at < text.size(); --line) at = std::min(text.find('\n', at), text.size() - 1) + 1;

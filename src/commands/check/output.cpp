@@ -1,3 +1,5 @@
+// The three writers, for text, JSON and SARIF, turn ascending offsets into lines and columns in one pass over the file.
+// What is not UTF-8 is replaced in the JSON.
 #include "check/output.h"
 
 #include <fmt/format.h>

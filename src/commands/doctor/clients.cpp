@@ -1,3 +1,6 @@
+// Each row of clients.def has a function here that looks for the client in PATH or in Python's packages, and reads its
+// variables for the ptxas that it would call. The hook of the Python package counts for a client that PTXOPT_HOOKS
+// names.
 #include "doctor/clients.h"
 
 #include <fmt/format.h>
@@ -115,7 +118,8 @@ std::string flagOfXla(std::string_view name) {
   return flags.substr(value, flags.find_first_of(" \t\n", value) - value);
 }
 
-// The folder whose bin/ptxas JAX has XLA call: that of CUDA_ROOT, else that of a package, else that of XLA_FLAGS.
+// The folder whose bin/ptxas JAX has XLA call: that of CUDA_ROOT, otherwise that of a package, otherwise that of
+// XLA_FLAGS.
 std::string cudaFolderOfJax(const std::string& packages) {
   if (std::string root = environmentValue("CUDA_ROOT"); !root.empty()) return root;
   for (const char* folder : {"/nvidia/cu13", "/nvidia/cuda_nvcc"})
@@ -153,7 +157,7 @@ void findClangClient(const std::string& self, ClientInfo& client) {
 
 void findNvccClient(const std::string& self, ClientInfo& client) {
   client.found = findProgram({"nvcc"});
-  client.toSet = self + " nvcc ..., in the place of nvcc ...";
+  client.toSet = self + " nvcc ..., instead of nvcc ...";
 }
 
 void findCmakeClient(const std::string& self, ClientInfo& client) {

@@ -1,4 +1,4 @@
-// Finding the clients (clients.def) and what they are told.
+// Finding the clients (clients.def) and the settings that they get.
 #pragma once
 
 #include <string>

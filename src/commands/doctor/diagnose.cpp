@@ -1,3 +1,5 @@
+// A diagnosis examines every ptxas in the order in which they are tried, then nvcc, then the clients; the log of calls
+// gives each client its last call. A call by CMake also counts as one by nvcc, and the reverse.
 #include <fmt/format.h>
 
 #include <algorithm>

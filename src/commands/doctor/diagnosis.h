@@ -1,9 +1,9 @@
-// What `ptxopt doctor` finds: the ptxas and nvcc of this machine and what they take, the programs that may call ptxopt in
-// the place of these and whether they would, and what is not right.
+// What `ptxopt doctor` finds: the ptxas and nvcc of this machine and what they take, the programs that may call ptxopt
+// instead of these and whether they would, and what is not right.
 //
-// Nothing is changed. Programs are asked for their version and their lists alone; that a client is there, and what it is
-// told, is read from files and variables without starting it. What stands on a command line only, as with clang and nvcc,
-// cannot be known beforehand: the log of calls tells it afterwards.
+// Nothing is changed. Programs are asked for their version and their lists alone; that a client is there, and what its
+// settings are, is read from files and variables without starting it. What stands on a command line only, as with clang
+// and nvcc, cannot be known beforehand: the log of calls shows it afterwards.
 #pragma once
 
 #include <optional>
@@ -47,7 +47,7 @@ struct Diagnosis {
 };
 
 // `self`: the path of this program. `client`: the name of the one of interest, which has to be there and to call us;
-// empty: all, of which none has to.
+// empty: all, and none has to.
 Diagnosis diagnose(const std::string& self, const std::string& client);
 
 // The names that --client takes, in their order.

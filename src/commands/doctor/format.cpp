@@ -1,3 +1,4 @@
+// Two writers show one diagnosis: lines for people, and one JSON object for programs.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

@@ -1,3 +1,5 @@
+// The graph is written in the DOT language, one node for each block with its instructions. An edge taken by a guarded
+// branch has the guard as its label, and a graph with too many edges is written without them.
 #include <fmt/format.h>
 
 #include "dump/dumps.h"

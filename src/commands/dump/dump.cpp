@@ -1,3 +1,5 @@
+// A table has a row for each dump, with its name and the function that appends it, in the order of `enum class Dump`.
+// Functions follow the order of the module, and each function's dumps the order asked for.
 #include "dump/dump.h"
 
 #include <fmt/format.h>

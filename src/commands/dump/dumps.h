@@ -25,7 +25,7 @@ void appendIntervals(std::string& out, FunctionView& view);
 void appendRanges(std::string& out, FunctionView& view);
 // Scalar evolution: for each loop how often it iterates, and what registers hold in terms of its iterations.
 void appendEvolution(std::string& out, FunctionView& view);
-// Of kernels: bounds of the addresses of global memory that each access reaches, and what they assume.
+// For kernels: bounds of the addresses of global memory that each access reaches, and what they assume.
 void appendFootprints(std::string& out, FunctionView& view);
 // Live 32-bit units: the worst place of the function, of loops and of blocks, and at each instruction.
 void appendPressure(std::string& out, FunctionView& view);

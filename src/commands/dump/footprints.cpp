@@ -1,3 +1,5 @@
+// Each access shows its first and last address as formulas over parameters and launch sizes, with the assumptions that
+// the bounds need. A parameter is shown by its name, and with its offset where that is not 0.
 #include <fmt/format.h>
 
 #include "analysis/addresses/footprint.h"

@@ -1,3 +1,5 @@
+// Each loop shows its trip count and exit tests, then the phis and definitions in its own blocks as expressions; inner
+// loops follow as their own entries.
 #include <fmt/format.h>
 
 #include "dump/dumps.h"

@@ -1,3 +1,5 @@
+// Lines are found by binary search among the offsets of line starts. Registers of one name in different scopes get a
+// suffix, #2 for the second, and made registers get the names that the printer would give them.
 #include "dump/view.h"
 
 #include <fmt/format.h>

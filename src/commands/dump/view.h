@@ -47,7 +47,7 @@ class FunctionView {
   std::string instructionText(InstrId id) const;
   // The line where it begins; 0 for what has no source.
   std::size_t line(InstrId id) const;
-  // Of the first and the last thing in the block that has a source.
+  // Lines of the first and the last thing in the block that has a source.
   std::size_t firstLine(BlockId block);
   std::size_t lastLine(BlockId block);
   // "B3 (lines 12-20)"

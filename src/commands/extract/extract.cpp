@@ -1,3 +1,6 @@
+// The optimizer at level 0 gives the extents and calls of a text's functions, by which each kernel is cut out with what
+// it reaches. Characters that are unsafe in names of files become underscores, and a long name ends in a hash of the
+// whole.
 #include "extract/extract.h"
 
 #define XXH_INLINE_ALL

@@ -39,7 +39,7 @@ struct Piece {
   std::string text;
   std::string whole;  // why it has more than the kernel and what that reaches; empty: it has not
 };
-// The kernels each by itself. Of machine code the whole module.
+// The kernels each by itself. For machine code, the whole module.
 std::vector<Piece> split(const container::Module& module, const Contents& contents,
                          const std::vector<std::string>& kernels);
 

@@ -1,3 +1,5 @@
+// Replacements are checked first, then grouped by fat binary. Each fat binary is written anew in the first of three
+// ways that fits its place: as before, with the replaced modules compressed, with all modules compressed.
 #include "extract/replace.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,6 @@
+// The request comes as KEY=VALUE words, the image as a descriptor to map, and the result goes out as lines, with the
+// image in another descriptor. Limits on CPU time and an ignored SIGPIPE keep the process from outliving a library that
+// has stopped waiting.
 #include "jit_process/answer_module.h"
 
 #include <fmt/format.h>

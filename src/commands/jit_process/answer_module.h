@@ -10,7 +10,7 @@
 
 namespace ptxopt::jit_process {
 
-// `words`: KEY=VALUE. `settings`: all else that the answer depends on. The exit code.
+// `words`: KEY=VALUE. `settings`: all else that the result depends on. The exit code.
 int answerModule(std::span<char* const> words, const wrapper::WrapperOptions& options, const std::string& settings);
 
 }  // namespace ptxopt::jit_process

@@ -1,3 +1,5 @@
+// The key of a cached result covers settings, the ptxas programs with their times of change, the devices and the image.
+// A watching thread stores that a result is late once its time is over; the finished result then overwrites that entry.
 #include "jit_process/optimize_image.h"
 
 #include <fmt/format.h>
@@ -171,7 +173,7 @@ std::string programs(const wrapper::WrapperOptions& options) {
   return out;
 }
 
-// Says in the cache that the answer takes longer than is waited for it, once it does.
+// Says in the cache that the result takes longer than is waited for it, once it does.
 class Lateness {
  public:
   Lateness(std::string key, double seconds)

@@ -1,8 +1,9 @@
 // What a program hands to the driver, optimized: a PTX text, or the PTX of a fat binary that the driver would compile.
 //
-// The answer is kept in the user's cache by all that it depends on, also that nothing came of it. Where it takes longer than the program
-// waits, that is kept meanwhile: the next run, whose wait would be as long, does not wait, and what is made here is there for the one
-// after. A text is optimized for the device, unless its own target is one that only this device has (sm_90a).
+// The result is kept in the user's cache by all that it depends on, also that there was none. Where it takes longer
+// than the program waits, that is kept meanwhile: the next run, whose wait would be as long, does not wait, and what is
+// made here is there for the one after. A text is optimized for the device, unless its own target is one that only this
+// device has (sm_90a).
 #pragma once
 
 #include <optional>
@@ -21,7 +22,7 @@ struct ImageRequest {
   unsigned mostRegisters = 0;     // 0: not said
   bool isCompared = false;        // kernels that change are to be there as they were, too
   std::string differs;            // no image: what was said of one whose launches differed
-  double budget = 0;              // how many seconds are waited for the answer
+  double budget = 0;              // how many seconds are waited for the result
 };
 
 struct ImageAnswer {
@@ -41,7 +42,7 @@ struct KnownAnswer {
   std::optional<ImageAnswer> answer;
   bool isLate = false;  // an earlier run waited as long as this one would, in vain
 };
-// `settings`: all else that the answer depends on.
+// `settings`: all else that the result depends on.
 KnownAnswer findAnswer(std::string_view image, const ImageRequest& request, const wrapper::WrapperOptions& options,
                        const std::string& settings);
 
@@ -51,7 +52,7 @@ std::string keysOf(std::string_view image, ImageRequest request, const wrapper::
 // They do, of this kernel: the image is used as it is from now on.
 void noteDifference(const std::string& keys, std::string_view kernel);
 
-// Makes the answer, and keeps it under that key.
+// Makes the result, and keeps it under that key.
 ImageAnswer optimizeImage(std::string_view image, const ImageRequest& request,
                           const wrapper::WrapperOptions& options, const std::string& key);
 

@@ -1,3 +1,6 @@
+// The original functions are copied textually: a scan over tokens appends the suffix to their names, but not to opcodes
+// or directives that look like them. The parsed module gives the kernels' parameters, the variables and reasons not to
+// compare; a result that does not parse is dropped.
 #include "jit_process/originals.h"
 
 #include <fmt/format.h>
@@ -117,7 +120,7 @@ std::string described(const Module& module, const Names& kernels) {
   for (uint32_t i = 0; i < module.variables.size(); ++i) {
     const Variable& v = module.variables[i];
     const DeclarationForm& form = module.declarationForms[v.form];
-    // A texture is no memory.
+    // A texture is not memory.
     const bool isMemory = form.space == DeclaredSpace::Global || form.space == DeclaredSpace::Const;
     if (isMemory && form.type != ScalarType::texref && form.type != ScalarType::surfref &&
         form.type != ScalarType::samplerref)

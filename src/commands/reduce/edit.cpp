@@ -1,3 +1,5 @@
+// Changed operands are appended as a new run and the instruction is pointed at it. Cuts are sorted by where they begin,
+// and one that lies in an earlier cut is skipped.
 #include "reduce/edit.h"
 
 #include <algorithm>

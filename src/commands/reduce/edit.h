@@ -16,7 +16,7 @@
 namespace ptxopt::reduce {
 
 // Which of a reduction's opportunities are to be taken in this candidate. A reduction asks once for each, in an
-// order that depends on the base text alone, never on the answers.
+// order that depends on the base text alone, never on the results.
 class Choices {
  public:
   // Counts only: no opportunity is taken.

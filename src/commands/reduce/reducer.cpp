@@ -1,3 +1,5 @@
+// The outer loop repeats all reductions while any of them makes the text smaller. A hash of 128 bits stands for each
+// tried text, so that no candidate is tested twice, and the first --jobs chunks are tried at a time.
 #include "reduce/reducer.h"
 
 #define XXH_INLINE_ALL  // no library is needed

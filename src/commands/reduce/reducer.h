@@ -30,7 +30,7 @@ struct ReduceProgress {
 
 struct ReduceOptions {
   // Whether the text is interesting. Called from `jobs` threads at a time, each with its own `worker` below that;
-  // the answer is of no use any more once `cancel` is true.
+  // the result is useless once `cancel` is true.
   std::function<bool(const std::string& text, unsigned worker, const std::atomic<bool>& cancel)> test;
   // A better text. False ends the reduction.
   std::function<bool(const std::string& text)> accept = [](const std::string&) { return true; };

@@ -1,8 +1,8 @@
 // The ways to make a module smaller or simpler, coarse to fine.
 //
-// Each reduction finds opportunities in a module and takes those that it is told to take; that the result is still
+// Each reduction finds opportunities in a module and takes those that it is asked to take; that the result is still
 // PTX is checked by the caller. Every one lowers a measure that no later one raises (functions and items, then
-// statements, then instructions that are no mov, labels, register operands, distinct registers, bits of
+// statements, then instructions that are not mov, labels, register operands, distinct registers, bits of
 // immediates, ...), so that repeating all of them ends.
 #pragma once
 
@@ -22,7 +22,7 @@ struct Reduction {
 // In the order in which they run.
 std::span<const Reduction> reductions();
 
-// Of a module (reductions_module.cpp).
+// Reductions of a module (reductions_module.cpp).
 void dropFunctions(Edit&, Choices&);
 void dropBodies(Edit&, Choices&);
 void dropPrototypes(Edit&, Choices&);
@@ -37,14 +37,14 @@ void dropParameters(Edit&, Choices&);
 // Leaves this one of the entries; false when there is none of this name.
 bool keepOnlyKernel(Edit& edit, std::string_view name);
 
-// Of control flow (reductions_flow.cpp).
+// Reductions of control flow (reductions_flow.cpp).
 void emptyBlocks(Edit&, Choices&);
 void dropBranches(Edit&, Choices&);
 void takeBranchesAlways(Edit&, Choices&);
 void directIndirectBranches(Edit&, Choices&);
 void threadJumps(Edit&, Choices&);
 
-// Of statements (reductions_statements.cpp).
+// Reductions of statements (reductions_statements.cpp).
 void dropStatements(Edit&, Choices&);
 void dropUnusedLabels(Edit&, Choices&);
 void dropScopes(Edit&, Choices&);
@@ -55,7 +55,7 @@ void replaceByMoveOfSource(Edit&, Choices&);
 void shortenVectors(Edit&, Choices&);
 void dropModifiers(Edit&, Choices&);
 
-// Of operands (reductions_operands.cpp).
+// Reductions of operands (reductions_operands.cpp).
 void operandsToZero(Edit&, Choices&);
 void operandsToOne(Edit&, Choices&);
 void operandsToFirst(Edit&, Choices&);
@@ -64,12 +64,12 @@ void immediatesToOne(Edit&, Choices&);
 void halveImmediates(Edit&, Choices&);
 void dropOffsets(Edit&, Choices&);
 
-// Of registers and declarations (reductions_registers.cpp).
+// Reductions of registers and declarations (reductions_registers.cpp).
 void dropUnusedDeclarations(Edit&, Choices&);
 void mergeRegisters(Edit&, Choices&);
 void renumberRegisters(Edit&, Choices&);
 
-// Of names (reductions_names.cpp).
+// Reductions of names (reductions_names.cpp).
 void shortenNames(Edit&, Choices&);
 void shortenKernelNames(Edit&, Choices&);
 

@@ -60,7 +60,7 @@ void dropFunctionsIf(Edit& edit, const std::function<bool(NameId)>& isDropped) {
   dropItems(edit, items, symbols);
 }
 
-// Declarators whose sizes are no interface: of module variables that are defined here, and of local ones.
+// Declarators whose sizes are not part of an interface: of module variables that are defined here, and of local ones.
 void forEachSizedDeclarator(Edit& edit, const std::function<void(const Declarator&)>& visit) {
   const Module& m = edit.module;
   for (const Variable& v : m.variables) visit(v.declarator);

@@ -10,7 +10,7 @@ namespace {
 
 bool isWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' || c == '%'; }
 
-// New names by old ones, of which there are many: `f0`, `f1`, ... as far as the module does not have them.
+// New names by old ones: `f0`, `f1`, ... as far as the module does not have them.
 class ShortNames {
  public:
   explicit ShortNames(const Module& m) : module_(m) {}
@@ -35,7 +35,7 @@ class ShortNames {
       const std::size_t begin = at++;
       if (!isWord(source[begin])) continue;
       while (at < source.size() && isWord(source[at])) ++at;
-      // What follows a dot is no name of the module.
+      // What follows a dot is not a name of the module.
       if (begin > 0 && source[begin - 1] == '.') continue;
       const auto found = names_.find(source.substr(begin, at - begin));
       if (found != names_.end() && !found->second.empty())
@@ -51,7 +51,7 @@ class ShortNames {
 
 }  // namespace
 
-// Of everything but registers, builtins and kernels.
+// For everything but registers, builtins and kernels.
 void shortenNames(Edit& edit, Choices& choices) {
   const Module& m = edit.module;
   ShortNames names(m);

@@ -9,7 +9,7 @@ namespace ptxopt::reduce {
 namespace {
 
 // Calls `visit(f, id, index, group)` for each operand of each instruction, the guard and implicit ones left out;
-// group is Memory or Paren inside an address or an argument list, else Sink.
+// group is Memory or Paren inside an address or an argument list, otherwise Sink.
 template <typename Visit>
 void forEachOperand(Edit& edit, Visit visit) {
   edit.forEachInstruction([&](Function& f, InstrId id) {
@@ -80,7 +80,7 @@ LiteralKind literalKindOfImmediate(const Operand& o) {
                                                                             : LiteralKind::Integer;
 }
 
-// Of instructions, outside addresses: offsets have a reduction of their own.
+// For instructions, outside addresses: offsets have a reduction of their own.
 template <typename Change>
 void changeImmediates(Edit& edit, Choices& choices, Change change) {
   forEachOperand(edit, [&](Function& f, InstrId id, std::size_t k, OperandKind group) {

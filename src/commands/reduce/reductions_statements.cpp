@@ -143,7 +143,7 @@ void dropGuards(Edit& edit, Choices& choices) {
   });
 }
 
-// Whoever reads the result reads the first source of the same class instead, and the instruction goes.
+// Readers of the result read the first source of the same class instead, and the instruction goes.
 void bypass(Edit& edit, Choices& choices) {
   for (Function& f : edit.module.functions) {
     std::vector<RegId> instead(f.registers.size());

@@ -1,3 +1,5 @@
+// The pressure at each point, the blocks, the loops and the live spans of registers become arrays of numbers, which the
+// page's script draws. Spans of several values of one register that touch are joined.
 #include "report/kernel_data.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// The module is viewed once, and each function with a body adds its data. The data is then put into the page's template
+// as JSON.
 #include "report/report.h"
 
 #include <algorithm>

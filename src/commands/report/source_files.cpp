@@ -1,3 +1,5 @@
+// Each name is tried below every root, with its path and by its last part alone. A candidate is resolved by canonical()
+// before it is compared with the roots, and opened without following links, so that it cannot be exchanged in between.
 #include "report/source_files.h"
 
 #include <fcntl.h>

@@ -1,3 +1,6 @@
+// A new file is written beside the old one with its owner, mode and attributes, then renamed over it; all files are
+// prepared before the first is renamed. A file with several names, or attributes that cannot be copied, is written over
+// after a copy of it was made.
 #include "tool/files.h"
 
 #include <fcntl.h>
@@ -225,7 +228,7 @@ bool readFile(const std::string& path, FileText& text, std::string& error) {
   if (file < 0) return fail();
   struct stat status {};
   std::size_t capacity = 65536;
-  // One byte more than expected tells the end of the file without growing.
+  // One byte more than expected shows the end of the file without growing.
   if (::fstat(file, &status) == 0 && S_ISREG(status.st_mode))
     capacity = static_cast<std::size_t>(status.st_size) + 1;
   text = {std::make_unique_for_overwrite<char[]>(capacity), 0};

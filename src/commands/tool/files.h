@@ -18,10 +18,10 @@ struct FileText {
 // Reads `path`, or standard input for "-". On failure returns false with the reason in `error`.
 bool readFile(const std::string& path, FileText& text, std::string& error);
 
-// Why what is there cannot be replaced by a result: it is no regular file. Empty where it is one, or nothing.
+// Why what is there cannot be replaced by a result: it is not a regular file. Empty where it is one, or nothing.
 std::string whyNotReplaceable(const std::string& path);
 
-// A file of a command line: what it is there, and its name. "-" and no name at all are no files.
+// A file of a command line: what it is there, and its name. "-" and no name at all are not files.
 struct NamedFile {
   std::string_view what;
   std::string path;

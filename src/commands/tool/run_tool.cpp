@@ -51,7 +51,7 @@ int optimizeFile(const CommandLine& line) {
   std::string dumps;
   if (!line.dumps.empty()) {
     const auto parsed = text::parse(result.output, line.options.fileName, line.options.optixExternals);
-    // Right for the input: right here. Of copies the text says them, and nothing of the kernels that they were made of.
+    // Right for the input: right here. The text says them of copies only, not of the kernels that they were made of.
     facts::readFacts(line.specialize.empty() ? line.options.facts : "", line.options.factsName,
                      *std::get<0>(parsed));
     if (const auto* wrong = std::get_if<text::ParseError>(&parsed)) return fail(Status::Internal, wrong->message);

@@ -1,3 +1,5 @@
+// A record is one JSON object, serialized before the file is opened and appended by one write. A line that does not
+// parse, or has members of other types, is passed over.
 #include "wrapper/call_log.h"
 
 #include <fcntl.h>

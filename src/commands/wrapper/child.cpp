@@ -1,3 +1,6 @@
+// Signals are blocked until the child's id is known, then handlers pass them on. Output is read by poll() from both
+// pipes and a descriptor of the process, so that reading ends with the program even where a grandchild keeps a pipe
+// open.
 #include "wrapper/child.h"
 
 #include <fcntl.h>
@@ -126,7 +129,7 @@ Child runChild(const std::vector<std::string>& arguments, const ChildOptions& op
     posix_spawn_file_actions_adddup2(&settings.actions, out.write.get(), STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&settings.actions, (isOne ? out : err).write.get(), STDERR_FILENO);
   }
-  ::signal(SIGCHLD, SIG_DFL);  // whoever ignores it gets no status
+  ::signal(SIGCHLD, SIG_DFL);  // a process that ignores it gets no status
   SignalsSentOn signals;
   wasSentOn = 0;
   posix_spawnattr_setsigmask(&settings.attributes, &signals.mask());

@@ -1,3 +1,6 @@
+// The parent's program, mapped files and command line are read from /proc; nvcc and cmake are looked for among its
+// ancestors, up to the eighth. Triton's two variables show which ptxas is meant where the called path equals one of
+// them.
 #include "wrapper/client.h"
 
 #include <fmt/format.h>
@@ -20,7 +23,7 @@ namespace fs = std::filesystem;
 constexpr const char* kPlain = "ptxas";
 constexpr int kMostAncestors = 8;
 
-// The variables by which Triton is told of another ptxas, and the name of that which it replaces.
+// The variables by which Triton finds another ptxas, and the name of that which it replaces.
 struct TritonVariable {
   const char *name, *ptxas;
 };
@@ -63,7 +66,7 @@ Mapped mappedBy(pid_t pid) {
   return mapped;
 }
 
-// Whether the user told Triton to call this path, and in the place of which ptxas. Where both variables name it, the
+// Whether the user made Triton call this path, and which ptxas that replaces. Where both variables name it, the
 // path's own name decides.
 std::string ptxasOfTriton(const std::string& calledAs) {
   std::string meant;

@@ -1,8 +1,9 @@
 // Who called the drop-in ptxas, and which ptxas it would have called without us.
 //
-// Told by the process that called us: the libraries that it has mapped name the installation of Triton or JAX that runs
-// in it, whatever its Python environment; clang's command line names its toolkit. Triton says by a variable which of its
-// ptxas we stand for. What /proc does not tell is not known, which only costs the preference for the client's own.
+// Found by the process that called us: the libraries that it has mapped name the installation of Triton or JAX that
+// runs in it, whatever its Python environment; clang's command line names its toolkit. Triton says by a variable which
+// of its ptxas we stand for. What /proc does not tell is not known, which only costs the preference for the client's
+// own.
 #pragma once
 
 #include <string>
@@ -16,14 +17,14 @@ struct Client {
   std::string name;                        // "triton", "jax", "clang", "nvcc", "cmake"; empty: not known
   std::string ptxas = "ptxas";             // the name of the one that it wants: "ptxas-blackwell"
   std::vector<ptxas::PtxasCandidate> own;  // that it brings, the one of that name first
-  // Its cache has the answer to --version in its key: what else is to be told apart there can be said in that.
+  // Its cache has the output of --version in its key: what else is to be distinguished there can be said in that.
   bool isKeyedByVersion = false;
 };
 
 // `calledAs`: our argv[0].
 Client callingClient(const std::string& calledAs);
 
-// Of a path by which the drop-in ptxas is called, the ptxas meant: "ptxas-blackwell" of "/usr/bin/ptxopt-ptxas-blackwell".
+// The ptxas meant by the path by which the drop-in is called: "ptxas-blackwell" for "/usr/bin/ptxopt-ptxas-blackwell".
 // Empty: of another program.
 std::string ptxasMeantBy(const std::string& calledAs);
 

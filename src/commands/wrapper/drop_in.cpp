@@ -1,3 +1,6 @@
+// The order of steps: the inputs are found, a ptxas is chosen, each input is optimized, and the real ptxas runs on
+// temporary files. What it refuses is tried again as given. The guard's own output is used instead of a run where it is
+// what the call asks for.
 #include "wrapper/drop_in.h"
 
 #include <fmt/format.h>
@@ -110,7 +113,7 @@ class DropIn {
     return std::ranges::any_of(arguments_, [](const std::string& w) { return w == "--version" || w == "-V"; });
   }
 
-  // A line after those of ptxas, for a client that has the answer in the key of its cache.
+  // A line after those of ptxas, for a client that has the output in the key of its cache.
   void sayVersion() {
     if (options_.versionLine.empty() || !options_.client.isKeyedByVersion) return;
     choose();

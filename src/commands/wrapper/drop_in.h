@@ -4,8 +4,8 @@
 // real ptxas is called with the same arguments but for that name. What it prints is handed on, its exit code is
 // ours, and so is the signal that ends it. Where nothing changed we become ptxas. We never fail where ptxas would
 // not: an input that we cannot optimize goes as it is, with one warning if ptxas takes it; if ptxas refuses the
-// optimized text it gets the original, and there is a warning if it takes that. A ptxas that hangs hangs: whoever
-// waits for it decides how long, and signals are sent on.
+// optimized text it gets the original, and there is a warning if it takes that. A ptxas that hangs hangs: the process
+// that waits for it decides how long, and signals are sent on.
 #pragma once
 
 #include <string>

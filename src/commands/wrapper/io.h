@@ -10,7 +10,7 @@ namespace ptxopt::wrapper {
 
 // To the end; "-" is standard input.
 std::optional<std::string> readBytes(const std::string& path);
-// At most so many bytes of a regular file; empty where that cannot be read.
+// At most that many bytes of a regular file; empty where that cannot be read.
 std::string readHead(const std::string& path, std::size_t most);
 // Makes the folder, too.
 bool writeBytes(const std::filesystem::path& path, std::string_view bytes);

@@ -1,3 +1,5 @@
+// Lines of ptxas that only -v prints are recognized by how they begin. A line that may be of either kind makes the
+// whole output unusable, and ptxas then runs again.
 #include "wrapper/made_output.h"
 
 #include <algorithm>
@@ -11,7 +13,7 @@
 namespace ptxopt::wrapper {
 namespace {
 
-// Of what stands after `ptxas info    : `.
+// For what stands after `ptxas info    : `.
 bool isOfVerbose(std::string_view said) {
   for (const std::string_view begin :
        {"Compiling entry function '", "Function properties for ", "Used ", "Compile time = "})

@@ -14,7 +14,7 @@
 
 namespace ptxopt::wrapper {
 
-// Without the lines that -v brings. Nothing where that cannot be told.
+// Without the lines that -v brings. Nothing where that is not known.
 std::optional<std::string> withoutVerbose(std::string_view text);
 
 // What the streams of the call get, or nothing where the output does not do. `isVerbose`: the call has -v.

@@ -1,3 +1,5 @@
+// The output is read line by line. The first line that has a place in an optimized file starts the run on the
+// originals, whose lines with places are used for all of them; names of files are replaced at the end.
 #include "wrapper/messages.h"
 
 #include <algorithm>

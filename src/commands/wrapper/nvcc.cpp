@@ -1,3 +1,5 @@
+// The order of steps: nvcc's plan is read, the toolkit with the drop-in is made in a temporary folder, the plan there
+// is compared with the first, and nvcc is run. Each step that fails leaves plain nvcc, with the reason.
 #include "wrapper/nvcc.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// nvcc with the drop-in ptxas in the place of ptxas.
+// nvcc with the drop-in ptxas instead of ptxas.
 //
 // nvcc's own plan (--dryrun) says whether it is going to call ptxas at all. If so, the same nvcc is called in a
 // toolkit in which ptxas is us (nvcc_toolkit.h), after its plan there was found to be the same but for the folders:
@@ -13,9 +13,9 @@
 
 namespace ptxopt::wrapper {
 
-// The nvcc to call: $PTXOPT_NVCC, else the first in PATH, as without us, else that of $CUDA_HOME, of $CUDA_PATH, of
-// /usr/local/cuda. Empty: there is none. Never this program. `passedOver` gets what is wrong with a variable of a
-// toolkit that was looked at.
+// The nvcc to call: $PTXOPT_NVCC, otherwise the first in PATH, as without us, otherwise that of $CUDA_HOME, of
+// $CUDA_PATH, of /usr/local/cuda. Empty: there is none. Never this program. `passedOver` gets what is wrong with a
+// variable of a toolkit that was looked at.
 std::string findNvcc(std::vector<std::string>& passedOver);
 bool isNvcc(const std::string& argument);
 

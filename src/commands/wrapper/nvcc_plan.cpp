@@ -1,3 +1,5 @@
+// Lines of the plan are split into settings and commands, and these into words as by a shell. Plans are compared as
+// sorted text, in which temporary names have lost their numbers and one toolkit's folder has become the other's.
 #include "wrapper/nvcc_plan.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Exceptions and refusals of the optimizer become a line of trouble and an unchanged text. A text that calls OptiX is
+// optimized without the guard, because ptxas refuses it.
 #include "wrapper/optimize_input.h"
 
 #include <fmt/format.h>

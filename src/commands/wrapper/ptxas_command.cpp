@@ -1,3 +1,5 @@
+// A Reader goes over the words once and appends those of options files as it meets them, 16 files deep at most. Each
+// word's option comes from ptxas_options.def, which says what follows it and what it means here.
 #include "wrapper/ptxas_command.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// Files are compared by device and inode, so that a link to a program that was called already is not called again.
+// Programs that the guard asks are noted only while it asks them.
 #include "wrapper/real_ptxas.h"
 
 #include <sys/stat.h>
@@ -44,7 +46,7 @@ bool isCalledByOurselves() { return !environmentValue(kCalled).empty(); }
 
 ptxas::PtxasCandidates realPtxas(const std::string& given, const std::string& givenBy, const std::string& calledAs,
                                  const Client& client) {
-  // Whoever says that there is none to ask still needs one to compile.
+  // A user who says that there is none to ask still needs one to compile.
   for (const char* variable : {"PTXOPT_PTXAS", "PTXAS"})
     if (environmentValue(variable) == "none") ::unsetenv(variable);
   if (isCalledByOurselves()) {

@@ -1,4 +1,4 @@
-// The ptxas that stands behind the drop-in one, and how the two do not call each other for ever.
+// The ptxas that the drop-in one calls, and how the two do not call each other for ever.
 //
 // ptxasCandidates() never has this program. But a copy of it, or a script that calls it, may be what it finds: so all
 // that was called is noted in $PTXOPT_AS_CALLED, one after the other with colons between. Who finds that set was

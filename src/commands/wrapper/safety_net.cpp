@@ -1,3 +1,5 @@
+// The handlers use only what was prepared when the object was made: the words of the other program, its input file and
+// the alternate stack. The timer of CPU time is ITIMER_PROF.
 #include "wrapper/safety_net.h"
 
 #include <fcntl.h>

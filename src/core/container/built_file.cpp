@@ -1,3 +1,5 @@
+// A Reader descends from archives to ELF files to fat binaries and checks each length against the bytes at hand. A
+// failure is thrown with its place in the file and becomes a Broken at the border.
 #include "container/built_file.h"
 
 #include <elf.h>

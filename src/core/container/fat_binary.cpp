@@ -1,3 +1,5 @@
+// Sizes that an entry claims are bounded before memory is allocated. Packing uses LZ4's best level or zstd's, whose
+// compressor is loaded at run time, and leaves an entry plain where neither works or helps.
 #include "container/fat_binary.h"
 
 #include <dlfcn.h>

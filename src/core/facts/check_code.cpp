@@ -1,3 +1,6 @@
+// Each fact of a kernel becomes a few instructions at its start that read the number, compare it, and call __assertfail
+// with the fact in words where it is broken. Names of the new variables begin with a prefix that no name of the module
+// has.
 #include "facts/check_code.h"
 
 #include <fmt/format.h>
@@ -147,7 +150,7 @@ class Writer {
   }
 
  private:
-  // Of __assertfail, as the module declares it later.
+  // For __assertfail, as the module declares it later.
   std::string declaration() const {
     for (const Function& f : module_.functions)
       if (module_.text(f.name) == kName) return std::string(module_.text(f.source)) + '\n';

@@ -1,3 +1,6 @@
+// Facts start from what PTX itself allows and declares, and each entry is intersected with what is known so far; an
+// empty intersection is an error. The file is read before the comments, and what depends on several facts is checked at
+// the end.
 #include "facts/facts.h"
 
 #include <fmt/format.h>
@@ -48,7 +51,7 @@ bool matches(std::string_view pattern, std::string_view text) {
 }
 
 void needWords(const Json& object, std::string_view what, std::initializer_list<std::string_view> words) {
-  if (!object.is_object()) wrong(fmt::format("{} is no object", what));
+  if (!object.is_object()) wrong(fmt::format("{} is not an object", what));
   for (const auto& [key, value] : object.items())
     if (std::find(words.begin(), words.end(), key) == words.end())
       wrong(fmt::format("{} has '{}', which nothing is known of; it takes {}", what, key, fmt::join(words, ", ")));
@@ -141,7 +144,7 @@ PointerFact memoryOf(Json& said, NumberFact& address, const std::string& what) {
   return fact;
 }
 
-// All numbers of so many bits. Of 64 bits without a sign those above INT64_MAX count as INT64_MAX.
+// All numbers of that many bits. Unsigned 64-bit numbers above INT64_MAX count as INT64_MAX.
 NumberFact all(unsigned bits, bool isSigned) {
   if (bits == 64) return {isSigned ? INT64_MIN : 0, INT64_MAX};
   if (isSigned) return {-(int64_t{1} << (bits - 1)), (int64_t{1} << (bits - 1)) - 1};
@@ -168,14 +171,14 @@ class Reader {
     if (entry.contains("iterations")) iterations(facts.iterations, entry["iterations"], where + ": iterations");
     if (entry.contains("loops")) loops(f, facts, entry["loops"], where + ": loops");
     if (!entry.contains("parameters")) return;
-    if (!entry["parameters"].is_array()) wrong(where + ": parameters is no list");
+    if (!entry["parameters"].is_array()) wrong(where + ": parameters is not a list");
     for (const Json& p : entry["parameters"]) parameter(f, facts, p, where);
   }
 
   void addFile(const Json& file, const std::string& name, std::vector<std::string>* ofOthers) {
     needWords(file, name, {"version", "kernels"});
     if (!file.contains("version") || file["version"] != 1) wrong(name + ": the version is not 1");
-    if (!file.contains("kernels") || !file["kernels"].is_array()) wrong(name + ": kernels is no list");
+    if (!file.contains("kernels") || !file["kernels"].is_array()) wrong(name + ": kernels is not a list");
     for (const Json& entry : file["kernels"]) {
       needWords(entry, name + ": an entry of kernels",
                 {"kernel", "block", "grid", "iterations", "loops", "parameters"});
@@ -240,7 +243,7 @@ class Reader {
     if (!entry.contains(word)) return;
     const Json& list = entry[word];
     if (!list.is_array() || list.size() > 3)
-      wrong(fmt::format("{}: {} is no list of up to three numbers", where, word));
+      wrong(fmt::format("{}: {} is not a list of up to three numbers", where, word));
     for (std::size_t i = 0; i < list.size(); ++i) {
       const std::string what = fmt::format("{}: {}.{}", where, word, kComponents[i]);
       if (list[i].is_object()) needWords(list[i], what, {"value", "least", "most", "multiple"});
@@ -256,7 +259,7 @@ class Reader {
   }
 
   void loops(const Function& f, KernelFacts& facts, const Json& list, const std::string& what) {
-    if (!list.is_array()) wrong(what + " is no list");
+    if (!list.is_array()) wrong(what + " is not a list");
     for (const Json& entry : list) {
       needWords(entry, what, {"label", "iterations"});
       if (!entry.contains("label") || !entry["label"].is_string() || !entry.contains("iterations"))
@@ -284,14 +287,14 @@ class Reader {
                                          module_.text(f.variables[f.parameters[index].value].name));
     const Variable& v = f.variables[f.parameters[index].value];
     const ScalarType type = module_.declarationForms[v.form].type;
-    if (!isNumber(module_, v)) wrong(what + " is no integer");
+    if (!isNumber(module_, v)) wrong(what + " is not an integer");
     Json value = p;
     value.erase("index");
     value.erase("name");
     if (value.empty()) wrong(what + ": nothing is said of it");
     NumberFact& known = facts.parameters[index];
     if (std::ranges::any_of(kMemoryWords, [&](const char* word) { return value.contains(word); })) {
-      if (!holdsAddress(module_, v)) wrong(what + " is no address: these have 64 bits");
+      if (!holdsAddress(module_, v)) wrong(what + " is not an address: these have 64 bits");
       NumberFact address;
       also(facts.pointers[index], memoryOf(value, address, what), what);
       meet(known, address, what);
@@ -331,7 +334,7 @@ class Reader {
   }
 
   std::size_t byName(const Function& f, const Json& name, const std::string& where) const {
-    if (!name.is_string()) wrong(where + ": the name of a parameter is no text");
+    if (!name.is_string()) wrong(where + ": the name of a parameter is not text");
     for (std::size_t i = 0; i < f.parameters.size(); ++i)
       if (module_.text(f.variables[f.parameters[i].value].name) == name.get<std::string>()) return i;
     wrong(fmt::format("{}: there is no parameter '{}'", where, name.get<std::string>()));

@@ -1,3 +1,5 @@
+// Each kernel with facts is copied textually after itself, under its name with the suffix and with its facts as a
+// comment. A kernel that keeps state in variables of its own is refused.
 #include "facts/specialize.h"
 
 #include <fmt/format.h>
@@ -72,7 +74,7 @@ std::string commentOf(const Module& module, const Function& f) {
 
 Specialized withSpecialized(const Module& module, std::string_view suffix) {
   if (!isSuffix(suffix))
-    throw std::invalid_argument(fmt::format("'{}' is no end of a name: letters, digits, _ and $", suffix));
+    throw std::invalid_argument(fmt::format("'{}' is not an end of a name: letters, digits, _ and $", suffix));
   Specialized made;
   std::size_t at = 0;
   for (const Function& f : module.functions) {

@@ -1,3 +1,5 @@
+// A form is plain where its decoded fields say nothing beyond those that are known. The new spelling is made from the
+// words of the old one, without `.weak`.
 #include "ir/access_forms.h"
 
 #include <vector>

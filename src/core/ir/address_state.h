@@ -24,7 +24,7 @@ enum class AddressKind : uint8_t {
   SharedOffset,
   LocalOffset,
   ConstOffset,
-  // Of no space that is known, and why.
+  // The space is unknown, and why.
   Mixed,              // addresses of several spaces meet
   FunctionParameter,  // of a function whose calls are not all known
   LaunchedParameter,  // of a kernel that device code may launch, or kernel parameters are not to be taken as global

@@ -13,7 +13,7 @@ class Definitions {
       if (f.hasBody) definition_[f.name.value] = &f;
   }
 
-  // Of the function's name; null where it has no body here.
+  // The definition by the function's name; null where it has no body here.
   const Function* of(const Function& f) const { return definition_[f.name.value]; }
 
  private:

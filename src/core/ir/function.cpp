@@ -1,3 +1,5 @@
+// Erased instructions leave the list and keep their id, so that ids stay valid. New operands are appended where they
+// are more than the old ones, and a changed instruction is marked for the printer.
 #include "ir/function.h"
 
 #include <algorithm>

@@ -85,7 +85,7 @@ struct Declaration {
 struct Label {
   NameId name;    // invalid for one that a pass made: printed by its id
   InstrId place;  // the Label instruction
-  // Of one that a pass made as a copy: the label of the input, and the function whose text has it.
+  // For one that a pass made as a copy: the label of the input, and the function whose text has it.
   NameId copyOf = {};
   uint32_t copyFrom = 0;  // Function::index
 };
@@ -130,7 +130,7 @@ class Function {
   InstrId first, last;
   uint32_t sourceInstructions = 0;  // how many of `instructions` come from the source
   bool changed = false;             // a pass changed it
-  // Of variables, its own or of the module, or of special registers: in part of it they mean something else.
+  // Names of variables, its own or the module's, or of special registers that mean something else in part of it.
   bool hidesNames = false;
   bool hidesSpecialRegisters = false;  // of these
 
@@ -166,8 +166,8 @@ class Function {
   // A new instruction before `where`; at the end when there is no such id. The operands, which come with their
   // roles and perhaps a guard as the first, are copied; they must not lie in `operands`.
   InstrId insert(InstrId where, OpcodeId opcode, std::span<const Operand> operands);
-  // A copy of an instruction of any kind, perhaps of another function, with these operands. Of what the printer takes from the
-  // source the text is that of the original.
+  // A copy of an instruction of any kind, perhaps of another function, with these operands. What the printer takes from
+  // the source has the text of the original.
   InstrId insertLike(InstrId where, const Instruction& like, std::span<const Operand> operands);
   // The same for a pragma or a label of the function that stands nowhere yet.
   InstrId insertPragma(InstrId where, NameId strings);
@@ -203,7 +203,7 @@ class Function {
   uint32_t madeVariables_ = 0;
 };
 
-// The value of an immediate integer, sign-extended to 64 bits; none for what is no such operand.
+// The value of an immediate integer, sign-extended to 64 bits; none for what is not such an operand.
 std::optional<uint64_t> immediate(const Function& f, const Operand& o);
 
 }  // namespace ptxopt

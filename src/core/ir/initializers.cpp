@@ -1,3 +1,5 @@
+// The text of initializers is scanned for words that begin as names do. Chunks of 64 characters that hold only numbers
+// are skipped at once, because large tables are mostly that.
 #include "ir/initializers.h"
 
 #include <algorithm>
@@ -10,7 +12,7 @@ namespace ptxopt {
 
 namespace {
 
-// Most of a large initializer are decimal numbers. Not the first character of a name, in so many of the text.
+// Most of a large initializer are decimal numbers. Not the first character of a name, in that many of the text.
 constexpr std::size_t kChunk = 64;
 
 bool hasOnlyNumbers(const char* text) {
@@ -39,7 +41,7 @@ void forEachName(std::string_view text, Note note) {
       next = at + kChunk;
       if (hasOnlyNumbers(text.data() + at)) {
         at = next;
-        // A number goes on: its letters are no name.
+        // A number goes on: its letters are not a name.
         while (at < text.size() && isWord(text[at - 1]) && isWord(text[at])) ++at;
         continue;
       }

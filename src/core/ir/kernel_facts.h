@@ -32,8 +32,8 @@ inline bool operator==(const NumberFact& a, const NumberFact& b) {
   return a.least == b.least && a.most == b.most && a.multiple == b.multiple;
 }
 
-// Of the memory that is reached through a parameter: by the address that it holds, and numbers added to it. How that address
-// is aligned, its NumberFact says.
+// Facts about the memory that is reached through a parameter: by the address that it holds, and numbers added to it.
+// How that address is aligned, its NumberFact says.
 struct PointerFact {
   bool isNoalias =
       false;  // what a launch writes of it, and what it reads of that, it reaches through this parameter only
@@ -67,7 +67,7 @@ struct KernelFacts {
   std::vector<ExactPart> parts;           // what `parameters` cannot say
   // Roughly how many iterations loops of unknown trip count go; a hint, not a promise. 0: not known.
   uint32_t iterations = 0;
-  std::vector<LoopFact> loops;  // those of which more is known
+  std::vector<LoopFact> loops;  // those about which more is known
 
   bool hasIterations() const { return iterations != 0 || !loops.empty(); }
   // Whether some loop may iterate so often.

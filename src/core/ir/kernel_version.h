@@ -1,4 +1,4 @@
-// A second body of a kernel, for launches of which a test at its entry shows what the body relies on.
+// A second body of a kernel, for launches that have what the body relies on, as a test at its entry shows.
 //
 // Made by version-kernels and put into the kernel by join-versions; between the two, function passes work on it as on any
 // function. It is a copy of its kernel: Function::index, parameters and variables are those of the kernel, so that what is

@@ -1,3 +1,5 @@
+// Each spelling of an opcode is decoded once, when it is added. The opcodes and declarations that passes need are found
+// or made on the first request.
 #include "ir/module.h"
 
 #include <algorithm>
@@ -24,7 +26,7 @@ uint32_t addForm(Module& module, std::string_view text, DeclaredSpace space, Sca
 constexpr std::string_view kLocalForms[] = {".local .align 1 .b8", ".local .align 2 .b8", ".local .align 4 .b8",
                                             ".local .align 8 .b8", ".local .align 16 .b8"};
 
-// `ld.param.u32` and `ld.param::func.u32` to `ld.local.u32`; empty for what is no such access.
+// `ld.param.u32` and `ld.param::func.u32` to `ld.local.u32`; empty for what is not such an access.
 std::string localAccess(std::string_view opcode) {
   if (!opcode.starts_with("ld.param") && !opcode.starts_with("st.param")) return {};
   std::string_view rest = opcode.substr(8);

@@ -28,7 +28,7 @@ struct Symbol {
 
 enum class ItemKind : uint8_t { Directive, Declaration, Function, Section };
 
-// One top-level item. `index` is in Module::functions for functions, else unused.
+// One top-level item. `index` is in Module::functions for functions, otherwise unused.
 struct Item {
   ItemKind kind = ItemKind::Directive;
   uint32_t index = 0;
@@ -96,7 +96,7 @@ class Module {
   // Fills `synth`, once. Not while functions are worked on.
   void makeSynthParts();
   OpcodeId synthOpcode(SynthOpcode o) const { return synth.opcodes[static_cast<std::size_t>(o)]; }
-  // The same access in a space; none when it is no generic access or has no such form.
+  // The same access in a space; none when it is not a generic access or has no such form.
   OpcodeId spacedOpcode(OpcodeId o, AddressKind space) const {
     if (o.value >= synth.spaced.size() || !isSpace(space)) return {};
     return synth.spaced[o.value][static_cast<std::size_t>(space) - static_cast<std::size_t>(AddressKind::Global)];

@@ -1,3 +1,5 @@
+// A table from spellings to fields is made of modifiers.def. Two fields may share a spelling; the operation decides
+// which is meant, and a word that is unknown or sets a field twice counts as Other.
 #include "ir/opcode_fields.h"
 
 #include <array>

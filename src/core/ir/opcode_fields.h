@@ -99,7 +99,7 @@ enum class CombineOperation : uint8_t {
   Count
 };
 enum class LaneSelection : uint8_t { None, Up, Down, Butterfly, Index, All, Any, Uniform, Ballot };
-// Of a texture, a surface or a tensor.
+// For a texture, a surface or a tensor.
 enum class Geometry : uint8_t {
   None,
   D1,

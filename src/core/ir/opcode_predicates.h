@@ -15,7 +15,7 @@ inline bool isGlobalConversion(const OpcodeForm& form) {
 }
 // A shuffle of lanes. Without `.sync` it is deprecated: ptxas says so, and its user should hear that.
 inline bool isSyncShuffle(const OpcodeForm& form) { return form.op == Op::Shfl && form.has(ModifierFlag::Sync); }
-// Of memory that is global or may be.
+// For memory that is global or may be.
 inline bool isGlobalOrGeneric(StateSpace s) { return s == StateSpace::None || s == StateSpace::Global; }
 
 // Divisions and roots that ptxas makes a call of: rounded as IEEE asks, of f64, of 16-bit and of 64-bit integers. It keeps
@@ -36,7 +36,7 @@ inline bool becomesCall(const OpcodeForm& form) {
 // Whether it neither writes memory nor orders accesses to it. Loads do not.
 inline bool hasNoMemoryEffect(const OpcodeForm& form) {
   switch (form.op) {
-    // Of these, effect::Side means no more than that ptxas keeps them when dead, or that their result depends on which
+    // For these, effect::Side means no more than that ptxas keeps them when dead, or that their result depends on which
     // threads run.
     case Op::Div:
     case Op::Rem:

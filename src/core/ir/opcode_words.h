@@ -22,7 +22,7 @@ class OpcodeWords {
   // What word `index` says by itself in an opcode of this operation.
   OpcodeFields fields(std::size_t index) const;
   void drop(std::size_t index) { words_[index + 1].clear(); }
-  // The first vector width becomes 1 (no word), 2, 4 or 8. Of an opcode that has one.
+  // The first vector width becomes 1 (no word), 2, 4 or 8. For an opcode that has one.
   void setVector(unsigned width);
   std::string spelling() const;
 

@@ -1,3 +1,5 @@
+// Rows are indexed by base opcode, those that ask for more modifiers first; the first whose modifiers are all present
+// is taken. Modifiers then add effects of their own.
 #include "ir/opcodes.h"
 
 #include <algorithm>

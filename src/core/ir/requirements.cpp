@@ -1,3 +1,6 @@
+// Rows of requirements.def are indexed by base opcode, and the needs of all rows whose words an opcode has are
+// combined: the greatest version, the intersection of the targets. A set of targets is a mask over the table of known
+// ones.
 #include "ir/requirements.h"
 
 #include <algorithm>

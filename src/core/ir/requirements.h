@@ -19,7 +19,7 @@ class TargetSet {
 
   bool has(std::string_view target) const;  // "sm_90a"
   bool empty() const { return bits_ == 0; }
-  // "sm_90" where that and all above are in it; "sm_100a, sm_103a" where not. Of many, the first ones.
+  // "sm_90" where that and all above are in it; "sm_100a, sm_103a" where not. If there are many, the first ones.
   std::string text() const;
   // The one with the least number, of several the one that is older; "sm_90".
   std::string least() const;
@@ -39,7 +39,7 @@ struct Requirement {
   bool isAny() const { return version <= 20 && targets == TargetSet::all(); }
 };
 
-// Of an opcode with all its words. Cost: linear in the rows of its base opcode.
+// For an opcode with all its words. Cost: linear in the rows of its base opcode.
 Requirement requirementOf(const Module& module, const OpcodeForm& form);
 // The .version since which there is no such opcode on the target; none where it has not ended.
 std::optional<uint32_t> endOf(const Module& module, const OpcodeForm& form, std::string_view target);

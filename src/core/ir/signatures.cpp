@@ -1,3 +1,5 @@
+// The first row of the operation, the half and the number of types is the signature; rows for some types come with
+// these as words. A form with a word that the tables do not have gets no signature.
 #include "ir/signatures.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// A table says for each kind of access in which spaces it may be written, and where the space stands among the
+// modifiers; the modifiers then rule out single forms.
 #include "ir/spaced_opcodes.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // The spelling of a generic memory access with a state space: `ld.relaxed.gpu.u32` in global memory is
 // `ld.relaxed.gpu.global.u32`.
 //
-// Declines, with an empty string: what is no generic access; forms that ptxas does not take in the space (tried for
+// Declines, with an empty string: what is not a generic access; forms that ptxas does not take in the space (tried for
 // all of them by tests/codegen/spaces/forms.py): of shared, local and constant memory the L1 and L2 hints, .mmio,
 // .proxy::readonly and vectors of atomics; of local memory also .volatile, every order and every scope; writes of
 // constant memory; opcodes that are generic by nature, such as prefetchu. Cost: linear in the spelling.

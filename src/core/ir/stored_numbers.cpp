@@ -1,3 +1,5 @@
+// Narrow stores are collected first. Then one pass over the function marks each register that any of its definitions,
+// wherever it stands, may make a number; order and control flow are not looked at.
 #include "ir/stored_numbers.h"
 
 namespace ptxopt {

@@ -30,7 +30,7 @@ struct StoredNumbers {
 // Whether an instruction of this form is a store that converts numbers.
 bool mayStoreNumber(const OpcodeForm& form);
 
-// `stores`: those instructions of the function of which mayStoreNumber.
+// `stores`: the function's instructions for which mayStoreNumber() holds.
 StoredNumbers findStoredNumbers(const Module& module, const Function& f, std::span<const InstrId> stores);
 
 // The first store of the function that may convert a number; none: invalid.

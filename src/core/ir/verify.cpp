@@ -1,3 +1,5 @@
+// The list is checked first, since all else walks it; then each instruction's operands, groups, ids and braces; then
+// labels. The first fault found is reported.
 #include "ir/verify.h"
 
 #include <fmt/format.h>
@@ -62,7 +64,7 @@ class Verifier {
       return failAt(id, "no guard where there should be one");
     if (guarded &&
         (operands[0].payload >= f_.registers.size() || f_.registers[operands[0].payload].type != ScalarType::pred))
-      return failAt(id, "a guard that is no predicate");
+      return failAt(id, "a guard that is not a predicate");
     for (std::size_t k = 0; k < operands.size(); ++k) {
       const Operand& o = operands[k];
       if (k + o.inside() >= operands.size() && o.isGroup() && o.inside() > operands.size() - k - 1)
@@ -77,7 +79,7 @@ class Verifier {
       case OperandKind::Register:
         if (o.payload >= f_.registers.size()) return "no such register";
         if (o.role == Role::None && i.isInstruction()) return "a register without a role";
-        if (o.role == Role::Def && guarded) return "a definition under a guard that is no mod";
+        if (o.role == Role::Def && guarded) return "a definition under a guard that is not mod";
         return "";
       case OperandKind::WideInteger:
       case OperandKind::Float64:

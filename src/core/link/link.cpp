@@ -1,3 +1,5 @@
+// The order of steps: all texts are read, own names that clash are renamed, shared names are resolved to one definition
+// each, and the items are written by kinds.
 #include "link/link.h"
 
 #include <fmt/format.h>
@@ -204,7 +206,8 @@ class Writer {
         item(out, unit, i.source);
   }
 
-  // Of each function that is called, once: what its text says first of it. Of kernels that something before them may name.
+  // Each function that is called, once: what the text says first of it. For kernels that something before them may
+  // name.
   void prototypes(std::string& out, const Unit& unit) {
     for (const Declared& d : unit.declared) {
       if (!d.isFunction || !isKept(d) || (d.function->isEntry && !isNamedAhead(unit, d))) continue;

@@ -2,7 +2,8 @@
 // code (nvcc -rdc=true), become one module, in which calls and variables meet their definitions.
 //
 // - A name that is .visible, .weak, .common or .extern means the same everywhere. One definition is kept: the strong one,
-//   else the first that is weak, else the largest .common one; of `.extern .shared x[]` the one with the largest alignment.
+//   otherwise the first that is weak, otherwise the largest .common one; of `.extern .shared x[]` the one with the
+// largest alignment.
 //   Two strong ones are an error, and so is a definition of another size than a declaration says.
 // - Other names are a text's own. One that another text has, too, gets another spelling.
 // - Prototypes come first, then variables, aliases, and functions, each in the order of the texts; a variable whose address is

@@ -1,3 +1,6 @@
+// A unit is parsed once for its declarations and then rewritten by tokens of the lexer, so that comments and layout do
+// not matter. The first word of a statement is an opcode and stays; a renamed name that is one of a range of registers
+// makes the unit an error.
 #include "link/unit.h"
 
 #include <PtxLexer.h>
@@ -129,7 +132,7 @@ void skipInlining(Tokens& t, const char*& end) {
   }
 }
 
-// Of `@!p` the p.
+// The p of `@!p`.
 std::string_view nameInGuard(std::string_view guard) {
   constexpr std::string_view kBefore = "@! \t\r\n\f/";
   return guard.substr(guard.find_last_of(kBefore) + 1);

@@ -23,7 +23,7 @@ struct Declared {
   bool isAlias = false;                       // of a function, which defines the name, too
   bool isOpenShared = false;                  // .extern .shared: its size comes with a launch
   uint64_t bytes = 0;                         // of a variable; 0: not said
-  uint32_t alignment = 0;                     // of a variable: as written, else that of its type
+  uint32_t alignment = 0;                     // of a variable: as written, otherwise that of its type
   DeclaredSpace space = DeclaredSpace::None;  // of a variable
   std::size_t item = 0;                       // in Module::items
   const Function* function = nullptr;
@@ -46,8 +46,8 @@ struct Unit {
   std::string_view aliasIn(SourceRange directive) const;
   // The names in the initial values of a declaration.
   std::vector<std::string_view> namesInInitialValues(SourceRange declaration) const;
-  // The tokens of a part of the source, with what changes: spaces and comments stay. An opcode is no name: statements begin
-  // at the brace at `body`. Throws Refused where a range, `r<8>`, has a name that changes.
+  // The tokens of a part of the source, with what changes: spaces and comments stay. An opcode is not a name:
+  // statements begin at the brace at `body`. Throws Refused where a range, `r<8>`, has a name that changes.
   std::string written(SourceRange range, std::size_t body = SIZE_MAX) const;
   // The declaration of a kernel: up to its parameters, since ptxas takes no directives there.
   std::string prototypeOf(const Function& kernel) const;

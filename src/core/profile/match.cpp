@@ -1,3 +1,6 @@
+// A kernel is found by its name, or by its name without hashes of source paths. A digest of its tokens, with labels
+// numbered and .loc left out, says whether the text is the same: loops are then matched by index, otherwise by labels
+// and the labels of copies.
 #include <fmt/format.h>
 
 #include <algorithm>

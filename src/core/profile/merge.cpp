@@ -46,7 +46,7 @@ ClassKey keyOf(const LaunchClass& c, const Ranges& ranges) {
   return {c.block, c.isMemoryKnown, c.overlapping, std::move(parts)};
 }
 
-// The greatest number of which all are multiples; 0: all are 0.
+// The greatest common divisor of all; 0: all are 0.
 uint64_t divisorOf(const NumberFact& n) {
   const auto exact = n.exact();
   if (!exact) return n.multiple;
@@ -136,7 +136,7 @@ void addLoops(std::vector<SeenLoop>& to, const std::vector<SeenLoop>& from) {
   std::ranges::stable_sort(to, {}, &SeenLoop::index);
 }
 
-// What tells kernels apart.
+// What distinguishes kernels.
 using KernelKey = std::tuple<std::string, std::string, std::vector<uint32_t>>;
 KernelKey keyOf(const SeenKernel& k) { return {matchName(k.name), k.digest, k.parameterBytes}; }
 

@@ -1,3 +1,5 @@
+// Each object is checked for unknown and missing members and each number for its bounds, so that a profile from
+// anywhere can be read. The first mistake ends the reading with the place and what was expected.
 #include <fmt/format.h>
 
 #include <algorithm>

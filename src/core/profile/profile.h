@@ -64,7 +64,8 @@ std::string write(const File& file);
 // Classes with the same key add up; then they are bounded. Values of a part that are too many become a range, but for those
 // that take much of the kernel's time; after that, classes that take least time go. `launches` and `time` of kernels keep them.
 void boundClasses(SeenKernel& kernel);
-// Adds a class of launches, whose numbers are of so many launches and so much time. What many calls leave is to be bounded.
+// Adds a class of launches, whose numbers are of that many launches and so much time. What many calls leave is to be
+// bounded.
 void addLaunches(SeenKernel& kernel, LaunchClass launches);
 // Adds one kernel's launches to those that the file has.
 void add(File& to, SeenKernel kernel);
@@ -77,7 +78,8 @@ void order(File& file);
 
 // A name as the source has it, without the parts that hold a hash of the path of its file.
 std::string matchName(std::string_view name);
-// Of a function's text without what depends on its place and on debugging: comments, lines, its own name, names of labels.
+// A digest of the function's text without what depends on its place and on debugging: comments, lines, its own name,
+// names of labels.
 std::string digestOf(const Module& module, const Function& f);
 // The labels that something leads to, in the order of the text: SeenLoop::index counts them.
 std::vector<LabelId> usedLabels(const Function& f);
@@ -89,7 +91,7 @@ struct Match {
   std::vector<std::string> unmatched;  // kernels of the profile that are not in the module, as the source has them
 };
 // Sets Module::profiles, and what they say of loops as Module::facts, where the user says nothing of these. What is wrong, ready
-// to print; empty: nothing. Facts are read before. Functions of which `isUsed` is false get nothing.
+// to print; empty: nothing. Facts are read before. Functions for which `isUsed` is false get nothing.
 std::string read(std::string_view json, std::string_view name, Module& module, Match* match = nullptr,
                  const std::function<bool(const Function&)>& isUsed = {});
 

@@ -1,3 +1,4 @@
+// The JSON is written by hand, one kernel, loop or class a line, so that two profiles can be compared by lines.
 #include <fmt/format.h>
 
 #include <array>

@@ -1,3 +1,5 @@
+// Names are random and tried anew where one is taken, up to 100 times. AtomicFile::commit() links a file without a name
+// to the target, or gives it a new name and renames that over a target that exists.
 #include "support/atomic_file.h"
 
 #include <fcntl.h>

@@ -93,7 +93,7 @@ class BitVector {
   }
   // The first from `i` on that is not an element; size() when there is none.
   std::size_t findClearFrom(std::size_t i) const { return findClearIn(i, size_); }
-  // The same below `end`, which is the answer when there is none.
+  // The same below `end`, which is the result when there is none.
   std::size_t findClearIn(std::size_t i, std::size_t end) const {
     assert(end <= size_);
     if (i >= end) return end;

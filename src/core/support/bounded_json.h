@@ -1,4 +1,4 @@
-// JSON of a file that anybody may have written: what nests too deeply is no JSON, before it takes memory.
+// JSON of a file that anybody may have written: what nests too deeply is not JSON, before it takes memory.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -7,7 +7,7 @@
 
 namespace ptxopt {
 
-// Of a name mangled after the Itanium ABI; empty for one that is not.
+// Demangles a name of the Itanium ABI; empty for any other.
 std::string demangled(std::string_view name);
 // The same, or the name itself where it is not mangled.
 std::string readableName(std::string_view name);

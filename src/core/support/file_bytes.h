@@ -28,7 +28,7 @@ class FileBytes {
   std::string held_;
 };
 
-// The first bytes of a file, at most so many; fewer where it is shorter or cannot be read.
+// The first bytes of a file, at most that many; fewer where it is shorter or cannot be read.
 std::string beginningOf(const std::string& path, std::size_t bytes);
 
 }  // namespace ptxopt

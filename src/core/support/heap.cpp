@@ -1,3 +1,5 @@
+// mallopt() moves glibc's thresholds, then one block of 16 bytes for each byte of text is taken, advised to be large
+// pages, and freed, so that later blocks come from it.
 #include "support/heap.h"
 
 #include <sys/mman.h>

@@ -1,3 +1,5 @@
+// Sinks of descriptors write each message by one call, as text or as JSON. The callback is kept outside of spdlog,
+// whose lock it must not hold: calls are counted, and a callback is replaced only when none of its calls runs.
 #include "support/log.h"
 
 #include <fcntl.h>
@@ -126,7 +128,7 @@ class DescriptorSink final : public spdlog::sinks::base_sink<std::mutex> {
     for (std::string_view rest = line; !rest.empty();) {
       const ssize_t n = ::write(descriptor_, rest.data(), rest.size());
       if (n < 0 && errno == EINTR) continue;
-      if (n < 0) break;  // nobody can be told
+      if (n < 0) break;  // nobody can be informed
       rest.remove_prefix(static_cast<std::size_t>(n));
     }
     if (around_.after) around_.after();

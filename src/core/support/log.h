@@ -28,9 +28,9 @@ std::string_view name(Level level);  // "trace", ..., "off"
 std::optional<Level> levelNamed(std::string_view name);
 // The levels that a user may choose, for help and errors: "trace, debug, info, warn, error, off".
 std::string levelNames();
-// Of so many -v: Warn, Info, Debug, Trace.
+// The level for that many -v: Warn, Info, Debug, Trace.
 Level levelOf(unsigned verbosity);
-// Of $PTXOPT_LOG_LEVEL; kDefaultLevel where it names none.
+// The level of $PTXOPT_LOG_LEVEL; kDefaultLevel where it names none.
 Level levelOfEnvironment();
 
 // The part of ptxopt that a message is from, and the program whose name is written before it.
@@ -103,7 +103,7 @@ bool addFile(const std::string& path, Level level, Format format, std::string& p
 // thread is in the callback that there was. After a fork() the child has the callback.
 using Callback = std::function<void(Level, std::string_view source, std::string_view text)>;
 void setCallback(Level level, Callback callback);
-// Of the callback that there is; does not wait.
+// Applies to the current callback; does not wait.
 void setCallbackLevel(Level level);
 // Takes all sinks and the callback away (for tests, and before others are added).
 void removeSinks();

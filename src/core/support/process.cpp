@@ -1,3 +1,6 @@
+// The loop polls both pipes and the process until the program ends, its time is over or the caller cancels; then the
+// group is killed and what is left in the pipes is read. The program stays a zombie until then (WNOWAIT), which keeps
+// its id valid.
 #include "support/process.h"
 
 #include <fcntl.h>
@@ -138,7 +141,7 @@ std::string ProcessResult::describe() const {
   switch (end) {
     case End::Exited: return fmt::format("exit status {}", code);
     case End::Signalled: return fmt::format("signal {} ({})", code, ::strsignal(code));
-    case End::TimedOut: return fmt::format("no answer within {:.3g} s", seconds);
+    case End::TimedOut: return fmt::format("no result within {:.3g} s", seconds);
     case End::Cancelled: return "cancelled";
     case End::NotStarted: return fmt::format("could not be started: {}", error);
   }

@@ -19,7 +19,7 @@ struct ProcessOptions {
   double timeoutSeconds = 0;          // 0: none
   std::size_t outputCap = 64 * 1024;  // bytes kept of each stream; 0: both go to /dev/null
   std::function<bool()> cancelled;    // asked every 50 ms; true: kill it
-  // NAME=VALUE, each besides what this process has in its environment, or in the place of that.
+  // NAME=VALUE, each besides what this process has in its environment, or instead of that.
   std::vector<std::string> environment;
 };
 
@@ -40,7 +40,7 @@ struct ProcessResult {
   double cpuSeconds = 0;  // of the program and of the children that it waited for
 
   bool succeeded() const { return end == End::Exited && code == 0; }
-  // "exit status 3", "signal 11 (Segmentation fault)", "no answer within 5 s", ...
+  // "exit status 3", "signal 11 (Segmentation fault)", "no result within 5 s", ...
   std::string describe() const;
 };
 

@@ -20,7 +20,7 @@ class RangeMax {
     for (std::size_t n = leaves_; n-- > 1;) nodes_[n].most = std::max(nodes_[2 * n].most, nodes_[2 * n + 1].most);
   }
 
-  // Of [first, end); a very small number for an empty range.
+  // The maximum of [first, end); a very small number for an empty range.
   int64_t most(std::size_t first, std::size_t end) const { return most(1, 0, leaves_, first, end); }
   int64_t most() const { return nodes_[1].most; }
   void add(std::size_t first, std::size_t end, int64_t n) { add(1, 0, leaves_, first, end, n); }

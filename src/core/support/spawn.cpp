@@ -1,3 +1,5 @@
+// posix_spawnp() starts programs, with the environment of this process in which the given variables replace those of
+// the same name. wait4() gives the CPU time with the status.
 #include "support/spawn.h"
 
 #include <fcntl.h>

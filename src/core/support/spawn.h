@@ -21,7 +21,7 @@ struct Pipe {
 struct SpawnSettings {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
-  std::vector<std::string> environment;  // NAME=VALUE, besides ours or in the place of it
+  std::vector<std::string> environment;  // NAME=VALUE, besides ours or instead of it
   SpawnSettings();
   SpawnSettings(const SpawnSettings&) = delete;
   SpawnSettings& operator=(const SpawnSettings&) = delete;

@@ -1,3 +1,5 @@
+// The lock file is locked before it has its text and its name, so that a file with the text is known to have been
+// locked once. Abandoned folders are looked for once a process, among at most 20 000 names.
 #include "support/temporary_folder.h"
 
 #include <dirent.h>

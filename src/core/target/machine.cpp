@@ -1,3 +1,5 @@
+// The tables of a machine are filled once from the rows whose range has its figures' number; scalings then multiply
+// single figures, for experiments with the model.
 #include "target/machine.h"
 
 #include <array>

@@ -2,7 +2,7 @@
 // long its results take. All figures are data, each with its source: units.def, kinds.def, uses.def, latencies.def,
 // memory.def and sources.def. docs/timing.md says what they stand for.
 //
-// Cycles are those of an SM. A unit that each of the four parts of an SM has is taken for so many cycles by one
+// Cycles are those of an SM. A unit that each of the four parts of an SM has is taken for that many cycles by one
 // instruction of a warp. For a unit that the parts share, four times its own cycles stand in the tables: what an
 // instruction costs its part while the other three do the same.
 // A target has the figures of the row that targets.def names.
@@ -89,8 +89,8 @@ class Machine {
 
   // Every kind takes Unit::Issue.
   std::span<const Use> uses(Kind kind) const;
-  // Cycles until results are written, or, of what has none, until its sources are read. Of accesses to global memory,
-  // what comes on top of Memory::latency.
+  // Cycles until results are written, or, of what has none, until its sources are read. For accesses to global memory,
+  // in addition to Memory::latency.
   double latency(Kind kind) const;
   Source latencySource(Kind kind) const;
   const Memory& memory(Scenario scenario) const;

@@ -1,3 +1,5 @@
+// The number of blocks is the least that one of five resources allows. Steps and cliffs are found by trying every
+// register count up or down from the kernel's.
 #include "target/occupancy.h"
 
 #include <algorithm>

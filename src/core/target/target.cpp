@@ -1,3 +1,5 @@
+// The tables are sorted by number and searched for the newest row that is not newer than the target. Each machine of
+// the model of time is made on the first request, once a process.
 #include "target/target.h"
 
 #include <fmt/format.h>

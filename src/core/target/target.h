@@ -56,7 +56,7 @@ struct Limits {
 
 // What 64-bit integer arithmetic costs in machine instructions.
 //
-// Up to sm_103, and on sm_110, an addition of 64 bits is two instructions, and a pointer that a loop moves on by a
+// Up to sm_103, and on sm_110, an addition of 64 bits is two instructions, and a pointer that a loop advances by a
 // constant is several, because the halves of the sum are not an aligned pair; a product of 32-bit numbers is one, with
 // the addition that reads it. sm_107, 120 and 121 add, compare and choose 64 bits in one instruction (IADD.64), so
 // that rewriting a step as a product gains nothing there.

@@ -272,7 +272,7 @@ void Builder::declareName(const Token& t) {
   nesting_ = 0;
 }
 
-// `$`, `%` and, but for unnamed parameters, `_` are no names; nor is anything with a dot.
+// `$`, `%` and, but for unnamed parameters, `_` are not names; nor is anything with a dot.
 void Builder::checkName(const Token& t) const {
   const std::string_view name = t.view();
   const bool isBad = name == "$" || name == "%" || name == "%$" || name == "WARP_SZ" ||
@@ -282,7 +282,7 @@ void Builder::checkName(const Token& t) const {
 }
 
 void Builder::rangeCount(const Token& t) {
-  if (inParameters_) fail(t, "a parameter is no range");
+  if (inParameters_) fail(t, "a parameter is not a range");
   uint64_t count = 0;
   if (!parseInteger(t.view(), count) || count > UINT32_MAX)
     fail(t, "the number of registers does not fit in 32 bits");

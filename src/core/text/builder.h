@@ -189,7 +189,7 @@ class Builder {
   std::vector<uint32_t> groups_;  // open groups: their operand indices
   std::vector<uint32_t> around_;  // those of them that stand for all but the last of several prefixes
   uint32_t indexGroup_ = 0;       // and the one that is an index, symbol[..], of elements of
-  uint32_t indexBytes_ = 0;       // so many bytes; 0: there is none
+  uint32_t indexBytes_ = 0;       // that many bytes; 0: there is none
   std::size_t locValues_ = 0;
   NameId targetName_;
 

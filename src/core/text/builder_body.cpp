@@ -161,15 +161,16 @@ void Builder::guard(const Token& t) {
     }
   }
   if (function_->registers[reg.value].type != ScalarType::pred)
-    fail(t, fmt::format("the guard '{}' is no predicate", name));
+    fail(t, fmt::format("the guard '{}' is not a predicate", name));
   Operand& operand = push(OperandKind::Register, reg.value);
   operand.role = Role::Use;
   operand.flags = static_cast<uint8_t>(Operand::Guard | (negated ? Operand::Not : 0));
   guarded_ = true;
 }
 
-// After a backslash. ptxas takes it before any instruction, and `call` is a word of its syntax. Of barriers, of what threads of a
-// warp exchange, and of divisions it makes other code then, as if they were reached apart: the backslash stays.
+// After a backslash. ptxas takes it before any instruction, and `call` is a word of its syntax. For barriers, for what
+// threads of a warp exchange, and for divisions it then makes different code, as if they were reached separately: the
+// backslash stays.
 void Builder::escaped(const Token& t) {
   isEscaped_ = true;
   if (t.view() == "call" || t.view().starts_with("call.")) fail(t, "a backslash before 'call'");
@@ -315,7 +316,7 @@ void Builder::undefined(std::size_t offset, NameId name, std::string_view what) 
   undefined_->push_back(error);
 }
 
-// Of symbols, which may stand after the function.
+// For symbols, which may stand after the function.
 void Builder::findHiddenSymbols() {
   const auto hides = [&](const auto& named) { return named.name.valid() && symbol(named.name).valid(); };
   for (Function& f : module_.functions)

@@ -36,10 +36,10 @@ void Builder::markCompound() {
 
 void Builder::prefix(const Token& t) { prefixesWritten_ += t.view(); }
 
-// Puts the prefix before an entry that is no number.
+// Puts the prefix before an entry that is not a number.
 void Builder::applyPrefix(const Token& t) {
   if (prefixesWritten_.empty()) return;
-  if (prefixesWritten_.size() > 1) fail(t, "more than one prefix before what is no number");
+  if (prefixesWritten_.size() > 1) fail(t, "more than one prefix before what is not a number");
   const char c = prefixesWritten_.front();
   prefixes_ = c == '-'   ? Operand::Negated
               : c == '!' ? Operand::Not
@@ -96,7 +96,7 @@ void Builder::binary(const Token& t) {
       (before.kind == OperandKind::Builtin && module_.text(NameId(before.payload)) == "WARP_SZ");
   const bool inVector = !groups_.empty() && function_->operands[groups_.back()].kind == OperandKind::Vector;
   if (inVector && before.isRegister() && t.view() != "|") fail(t, "arithmetic inside a vector");
-  if (t.type == PtxLexer::MINUS && !afterNumber) fail(t, "write '+-' to subtract from what is no number");
+  if (t.type == PtxLexer::MINUS && !afterNumber) fail(t, "write '+-' to subtract from what is not a number");
   static constexpr std::pair<std::string_view, Join> kJoins[] = {
       {"+", Join::Plus},       {"-", Join::Minus},         {"|", Join::Pipe},       {"*", Join::Times},
       {"/", Join::Divide},     {"%", Join::Modulo},        {"&", Join::And},        {"^", Join::Xor},
@@ -257,7 +257,7 @@ uint32_t Builder::elementBytes(const Token& t, const Operand& o) const {
     const Symbol& s = module_.symbols[id.value];
     if (s.kind == SymbolKind::Variable) v = &module_.variables[s.index];
   }
-  if (v == nullptr) fail(t, "an index of what is no variable");
+  if (v == nullptr) fail(t, "an index of what is not a variable");
   return std::max(1u, info(module_.declarationForms[v->form].type).bits / 8);
 }
 
@@ -298,7 +298,7 @@ bool Builder::openIndex(const Token& t) {
 void Builder::closeIndex(const Token& t) {
   auto& operands = function_->operands;
   if (t.type != PtxLexer::RBRACKET || join_ != Join::None || operands.size() == indexGroup_ + 1)
-    fail(t, "an index that is no number");
+    fail(t, "an index that is not a number");
   closeGroup();
   const auto bytes = static_cast<int32_t>(std::exchange(indexBytes_, 0));
   const bool isMemory =
@@ -366,7 +366,7 @@ void Builder::close(const Token& t) {
   if (kind != OperandKind::Paren || module_.text(NameId(payload_)).starts_with("call")) return;
   // Parentheses are for numbers, except around the lists of a call.
   if (!std::ranges::all_of(inside, [&](const Operand& o) { return isNumber(o); }))
-    fail(t, "parentheses around what is no number");
+    fail(t, "parentheses around what is not a number");
 }
 
 }  // namespace ptxopt::text

@@ -1,3 +1,5 @@
+// Text that is spelled canonically already is copied after one look at its characters. Other text goes through the
+// lexer, and the two tokens around a gap decide whether it becomes a blank, a line or nothing.
 #include "text/canonical.h"
 
 #include <array>
@@ -153,7 +155,7 @@ void appendCanonicalSection(std::string& out, std::string_view text) {
   Lexer lexer(text);
   Token left, token;
   bool inBody = false, atStart = false, closed = false;
-  // Inside the braces an entry begins at a directive that is no value, or at a label.
+  // Inside the braces an entry begins at a directive that is not a value, or at a label.
   bool wantsValue = false;
   const char* const end = text.data() + text.size();
   const auto appendPlainEntries = [&](const char* at) {

@@ -1,3 +1,5 @@
+// Operands are printed in their stored order, each after the text of its join; groups nest by the number of entries
+// inside. Made registers, variables and labels get names with a separator that no name of the module has in that place.
 #include "text/instruction_printer.h"
 
 #include <fmt/format.h>

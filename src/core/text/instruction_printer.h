@@ -9,8 +9,8 @@
 namespace ptxopt::text {
 
 // Spellings for the registers, variables and labels that passes made: `%b32_0`, `%b64_ptr0`, `made_0`, `made_L0`,
-// with more underscores if the module has such names itself. A copy of a label of the same function says of which, `made_L0_of_Loop`, so
-// that what is known of a loop by its label is known of its copies.
+// with more underscores if the module has such names itself. A copy of a label of the same function names it,
+// `made_L0_of_Loop`, so that what is known of a loop by its label is known of its copies.
 class MadeNames {
  public:
   explicit MadeNames(const Module& module);

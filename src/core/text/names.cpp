@@ -1,3 +1,5 @@
+// Each scope remembers how many nodes and ranges there were when it opened and pops down to these when it closes. An
+// epoch makes all remembered meanings void at once.
 #include "text/names.h"
 
 #include <charconv>

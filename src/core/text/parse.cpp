@@ -168,7 +168,7 @@ class Driver {
   PtxParser parser_;
 };
 
-// What a text that is no text most likely is.
+// What a text that is not text most likely is.
 std::string_view foreignFormat(std::string_view source) {
   if (source.starts_with("\x7f"
                          "ELF"))

@@ -1,5 +1,5 @@
 // The base of the parser's rule contexts: ANTLR makes one for each rule call. They are small, of few sizes, and
-// freed in batches, so their memory circulates in free lists of the thread.
+// freed in batches, so free lists of the thread reuse their memory.
 #pragma once
 
 #include <antlr4-runtime.h>

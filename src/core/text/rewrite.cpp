@@ -1,3 +1,5 @@
+// Ranges to cut are collected from the parsed module and from a pass of the lexer, sorted, and left out while the rest
+// is copied; a line that a cut leaves empty goes with it.
 #include "text/rewrite.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// The order of steps: a launch that is wanted waits for the device, its memory is read, the launch is made, the device
+// is waited for again, and the same memory is read once more. Two locks, one for records and one for state, let other
+// threads call the driver meanwhile.
 #include "capture/capture.h"
 
 #include <fmt/format.h>

@@ -6,7 +6,8 @@
 // while launches are recorded; what it computes stays the same.
 //
 // A graph is launched once for each of its kernels that is wanted, with all its other nodes switched off, and for what lies
-// between them: so a kernel of it is recorded as any other. What a stream is given while it is captured is no launch yet.
+// between them: so a kernel of it is recorded as any other. What a stream is given while it is captured is not a launch
+// yet.
 //
 // Not recorded, and counted with the reason: kernels without PTX, by their names; launches with more memory than was allowed,
 // and of kernels that were not looked up by name; graphs with nodes that cannot be switched off.
@@ -46,7 +47,7 @@ class Capture {
   Graphs graphs;
   uint64_t textures = 0;  // texture and surface objects that are there
 
-  // Of a node of a graph: its arguments, and whether it is wanted. For note().
+  // For a node of a graph: its arguments, and whether it is wanted. For note().
   void complete(GraphNode& node);
 
   // Makes the record of what was written, and says what there is. For the end of the process.

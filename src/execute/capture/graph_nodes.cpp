@@ -1,3 +1,5 @@
+// Functions of the driver are found by name at run time and called with plain types, so that no header of CUDA is
+// needed. Switches turn all nodes of an instance off and restore them when they end.
 #include "capture/graph_nodes.h"
 
 #include <algorithm>
@@ -15,7 +17,7 @@ bool succeeds(const char* name, Arguments... arguments) {
   return f != nullptr && f(arguments...) == 0;
 }
 
-// Of CUgraphNodeType.
+// For CUgraphNodeType.
 const char* nameOf(int type) {
   constexpr const char* kNames[] = {"a kernel",
                                     "a copy",

@@ -1,4 +1,4 @@
-// What a graph holds, as the driver tells it.
+// What a graph holds, as the driver reports it.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ struct GraphNode {
 Launch launchOf(const KernelNodeParameters& p);
 // The nodes, each after those that it depends on. `refusal`: why they cannot be run one by one.
 std::vector<GraphNode> nodesOf(void* graph, std::string& refusal);
-// Of a kernel that was looked up unseen.
+// For a kernel that was looked up unseen.
 bool findOwner(const void* function, void*& module, std::string& name);
 bool isModuleOf(const void* library, const void* module);
 

@@ -1,3 +1,5 @@
+// Instances are kept by their handle, with a copy of their nodes. An update is taken over where types and functions of
+// all nodes are the same in order; otherwise the instance is refused with the reason.
 #include "capture/graphs.h"
 
 #include <algorithm>
@@ -55,7 +57,7 @@ void Graphs::dropNode(const void* node) {
   for (auto& [handle, instance] : instances_)
     if (std::any_of(instance.nodes.begin(), instance.nodes.end(),
                     [&](const GraphNode& n) { return n.handle == node; }))
-      instance.refusal = "of which a node was destroyed";
+      instance.refusal = "one of its nodes was destroyed";
 }
 
 bool Graphs::keeps(void* graph) {

@@ -1,3 +1,5 @@
+// Handles map to a LoadedPtx that several may share; text is unpacked and parsed only when a launch is recorded. A
+// kernel that was not looked up by name is sought through the libraries that hold its module.
 #include "capture/modules.h"
 
 #include <fmt/format.h>

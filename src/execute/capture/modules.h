@@ -48,7 +48,7 @@ class Modules {
   void addSameKernel(const void* handle, const void* known);
   // nullptr: it was not looked up in a way that is followed.
   const KnownKernel* kernel(const void* handle) const;
-  // Of a function that was not looked up.
+  // For a function that was not looked up.
   const KnownKernel* addFound(const void* handle, const void* module, const std::string& name,
                               bool (*isModuleOf)(const void* library, const void* module));
   Links links;

@@ -1,3 +1,5 @@
+// Launches are added to a profile in memory, kernel by kernel, and written once at the end, ordered. A file that exists
+// and is not a profile is not overwritten.
 #include "capture/profiler.h"
 
 #include <fmt/format.h>

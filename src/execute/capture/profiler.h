@@ -16,7 +16,7 @@ namespace ptxopt::capture {
 
 class Profiler {
  public:
-  // Of a kernel whose PTX was parsed. What is wrong with the launch; empty: it was added.
+  // For a kernel whose PTX was parsed. What is wrong with the launch; empty: it was added.
   std::string add(const KnownKernel& kernel, const Launch& l, double microseconds,
                   const profiling::IsMemory& isMemory);
   bool isEmpty() const { return kernels_.empty(); }

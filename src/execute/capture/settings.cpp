@@ -1,3 +1,5 @@
+// The table variables.def expands to the reading of each variable, with its usual value where it is missing or makes no
+// sense. A name that begins like these and is not one of them is reported with the nearest.
 #include "capture/settings.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// The newest PTX that the architecture takes is chosen from a container, or from each of the containers that it was
+// linked from, whose texts are then linked here.
 #include "emulate/fat_binary.h"
 
 #include <fmt/format.h>

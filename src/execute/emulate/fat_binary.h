@@ -22,7 +22,7 @@ std::string unpacked(const FatEntry& entry);
 
 // The newest architecture that the container, or one that it was linked from, has PTX for; 0: for none.
 unsigned newestPtx(const void* container, std::span<const void* const> linked);
-// The PTX of a container for a device: the newest that it takes. Of relocatable code the PTX of the files that it was
+// The PTX of a container for a device: the newest that it takes. For relocatable code, the PTX of the files that it was
 // linked from, linked (link/link.h); files without PTX have no part in it. Throws Failure where there is none.
 std::string ptxOf(const void* container, std::span<const void* const> linked, unsigned architecture);
 // PTX texts as one. Throws Failure(InvalidPtx).

@@ -1,3 +1,5 @@
+// Nodes are ordered when an instance is made: those whose predecessors are done are appended until all are. Launching
+// runs the nodes' closures in that order; an update replaces the closures.
 #include "emulate/graphs.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// A launch is checked against the limits of the device and of the kernel, then run plainly, counted, profiled or
+// compared. A comparison runs both versions from the same image of memory, one after the other, and keeps the result of
+// the first.
 #include "emulate/launch.h"
 
 #include <fmt/format.h>
@@ -196,7 +199,7 @@ void Launcher::launch(Kernel& kernel, const LaunchShape& asked, const std::vecto
   need(c.x != 0 && c.y != 0 && c.z != 0 && c.x <= 16 && c.y <= 16 && c.z <= 16, Code::InvalidClusterSize,
        "no such cluster");
   need(c.count() == 1 || (g.x % c.x == 0 && g.y % c.y == 0 && g.z % c.z == 0), Code::InvalidClusterSize,
-       "the grid is no multiple of the cluster");
+       "the grid is not a multiple of the cluster");
   need(c.count() <= (kernel.allowsLargeClusters ? 16 : kPortableCluster), Code::InvalidClusterSize,
        "too large a cluster");
   need(kernel.mostDynamicShared > Kernel::kUsualShared

@@ -1,3 +1,5 @@
+// The PTX is parsed, optimized and parsed again, and both texts are kept as files where that was asked for. A text that
+// cannot be optimized runs as it is.
 #include "emulate/loaded_module.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// Blocks are kept by address in a map. Device memory is the interpreter's; host and managed memory is mapped by the
+// system and attached at its own address. New memory is filled with 0xA5, up to a limit.
 #include "emulate/memory.h"
 
 #include <sys/mman.h>

@@ -46,7 +46,7 @@ class Memory {
   const std::shared_ptr<exec::DeviceMemory>& shared() const { return shared_; }
   exec::GlobalMemory& global() { return shared_->global; }
 
-  // Of `size` bytes, not 0. What it holds at first is not defined, and not zeros.
+  // Takes `size` bytes, not 0. What it holds at first is not defined, and not zeros.
   Block& allocate(uint64_t size, MemoryKind kind, unsigned flags = 0);
   Block& registerHost(void* address, uint64_t size, unsigned flags);
   // What begins there and is of one of two kinds; nullptr where nothing is.
@@ -55,7 +55,7 @@ class Memory {
   // The block around an address, or nullptr.
   Block* around(uint64_t address);
 
-  // The bytes behind an address of the device, all in one allocation or variable.
+  // The bytes at an address of the device, all in one allocation or variable.
   std::byte* bytes(uint64_t address, uint64_t size);
   // The same, or the program's own memory.
   std::byte* anyBytes(const void* address, uint64_t size);

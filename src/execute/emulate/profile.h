@@ -16,7 +16,7 @@ class ThreadInstructions final : public exec::Observer {
   uint64_t warps = 0, threads = 0;  // executed by
 };
 
-// Of this process: what several threads of it take, added. Others do not count.
+// For this process: the sum of what its threads take. Others do not count.
 double processorSeconds();
 
 class Profile {

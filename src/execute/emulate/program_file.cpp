@@ -1,3 +1,5 @@
+// libelf reads the sections: the one with kernels and the dynamic one with the libraries that are needed. A program
+// with kernels and without libcudart or libcuda counts as linked statically.
 #include "emulate/program_file.h"
 
 #include <fcntl.h>

@@ -15,7 +15,7 @@ struct ProgramFile {
   bool isStatic() const;
 };
 
-// What cannot be read is no ELF.
+// What cannot be read is not ELF.
 ProgramFile readProgramFile(const std::string& path);
 
 // Where a shell would find the program; empty where it would not.

@@ -1,3 +1,5 @@
+// One switch over the numbers of cudaDeviceAttr and CUdevice_attribute, which are the same, gives each value from the
+// target's limits and capabilities or as a constant.
 #include "emulate/properties.h"
 
 #include <fmt/format.h>

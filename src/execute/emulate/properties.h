@@ -1,11 +1,11 @@
-// What the device says of itself. It is no GPU that exists: it has the limits of its architecture.
+// What the device says of itself. It is not a GPU that exists: it has the limits of its architecture.
 #pragma once
 
 #include <cstdint>
 
 namespace ptxopt::emulate {
 
-// Of cudaDeviceGetAttribute; 0 for what is not known.
+// For cudaDeviceGetAttribute; 0 for what is not known.
 int deviceAttribute(int attribute, unsigned architecture);
 
 constexpr int kMultiprocessors = 16;

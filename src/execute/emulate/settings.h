@@ -1,6 +1,6 @@
-// What `ptxopt emulate` asks of the stand-in that it loads into the program, in one environment variable: JSON in
-// PTXOPT_EMULATION. And what the stand-in tells it: totals, in a file of a fixed layout, so that they are there even if
-// the program is killed.
+// What `ptxopt emulate` asks of the emulated library that it loads into the program, in one environment variable: JSON
+// in PTXOPT_EMULATION. And what that library reports back: totals, in a file of a fixed layout, so that they are there
+// even if the program is killed.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +27,11 @@ struct Settings {
   bool isLenient = false;                  // what kernels read outside of all memory is zeros
   bool profiles = false;                   // count what the threads of each kernel execute, and how fast
   std::string profileFolder;               // where profiles of launches are written, one a process
-  std::string recordFolder, recordKernel;  // where launches are recorded, and of which kernel only
+  std::string recordFolder, recordKernel;  // where launches are recorded, and the one kernel that is recorded
   uint64_t recordMost = UINT64_MAX;        // how many
   int parent = 0;                          // the process of ptxopt, with which the program is to end
-  // For tests of what measures times: a clock that each warp instruction moves on by a microsecond, and by how much of them
-  // times are off, differently each time.
+  // For tests of what measures times: a clock that each warp instruction advances by a microsecond, and by how much of
+  // them times are off, differently each time.
   bool countsTime = false;
   double noise = 0;
   int devices = 1;  // 0: there is a driver and no device
@@ -49,7 +49,7 @@ struct Totals {
   uint64_t compared = 0, different = 0;
   uint64_t modules = 0, changedModules = 0, notOptimized = 0;
   uint64_t notKept = 0;  // modules that Settings::keep is without
-  uint64_t missing = 0;  // calls of what the stand-in does not have
+  uint64_t missing = 0;  // calls of what the emulated libraries do not have
 };
 
 }  // namespace ptxopt::emulate

@@ -1,3 +1,5 @@
+// Modules are loaded when something of them is first used. Every function of CUDA runs under the one lock, and its
+// exceptions become CUDA's error codes; a fault of a kernel makes all later calls fail, as on a device.
 #include "emulate/state.h"
 
 #include <fcntl.h>
@@ -40,7 +42,7 @@ double noiseOf(uint64_t number) {
 
 State::State()
     : settings(settingsOfEnvironment()), memory(settings.memory, settings.heap), launcher(memory, settings) {
-  // Whoever kills ptxopt means the program.
+  // A signal that kills ptxopt is meant for the program.
   if (settings.parent == getppid()) prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 

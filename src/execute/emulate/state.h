@@ -1,5 +1,5 @@
 // What a program has asked of CUDA so far: modules, kernels and variables that were registered, memory, streams, events,
-// textures. One for the whole process; whoever uses it holds its lock.
+// textures. One for the whole process; its users hold its lock.
 //
 // Streams run what they are given at once, so that everything is done when a call returns: an order that CUDA allows. What
 // a stream that is captured is given becomes a node of a graph instead.
@@ -117,7 +117,7 @@ class State {
 
   // The error that a kernel left the device with: every call answers it from then on.
   Code harm = Code::Success;
-  // Of a kernel by its handle. Throws Failure.
+  // For a kernel by its handle. Throws Failure.
   KernelCall call(const void* function, const LaunchShape& shape, void* const* arguments);
   void launch(Kernel& kernel, const LaunchShape& shape, const std::vector<std::byte>& arguments);
   void writeTotals();

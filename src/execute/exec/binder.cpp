@@ -1,3 +1,5 @@
+// The opcode is split at its dots and the operands at the commas of their own level; each part is marked when a binder
+// function takes it. Binder::finish() refuses an instruction with a part that nobody took.
 #include "exec/binder.h"
 
 #include <fmt/format.h>

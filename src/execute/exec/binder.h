@@ -2,7 +2,7 @@
 //
 // instructions.def names a binder function for each base opcode. It takes the opcode's modifiers and operands from
 // a Binder, chooses the handler, and is done. Whatever modifier or operand it has not taken makes the instruction
-// an unsupported one, so a form that nobody thought of is an error that names it, never a wrong answer.
+// an unsupported one, so a form that nobody thought of is an error that names it, never a wrong result.
 //
 //     void bindPopc(Binder& b) {                        // popc.type d, a;
 //       const ScalarType type = b.takeType();           // b32 or b64

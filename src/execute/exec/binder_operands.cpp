@@ -66,7 +66,7 @@ Arg Binder::special(std::string_view name, unsigned bytes) {
   return a;
 }
 
-// The address of a variable or function as a constant; what lies in the stack frame is no constant.
+// The address of a variable or function as a constant; what lies in the stack frame is not a constant.
 Arg Binder::symbolAddress(const Operand& o, int64_t offset, unsigned bytes) {
   uint64_t address = 0;
   const Module& m = program_.module();
@@ -362,7 +362,8 @@ bool Binder::takeMinus(std::size_t i) {
 
 int64_t Binder::immediate(std::size_t i) {
   Term t{};
-  if (!evaluate(function_, program_.module(), operand(i).entries, t)) unsupported("an operand that is no constant");
+  if (!evaluate(function_, program_.module(), operand(i).entries, t))
+    unsupported("an operand that is not a constant");
   return t.value;
 }
 

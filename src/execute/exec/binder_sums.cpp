@@ -51,7 +51,7 @@ bool isInteger(const Register& r) {
 
 }  // namespace
 
-// Of the frame, for what an op before the instruction makes.
+// A place in the frame for what an op before the instruction makes.
 Arg Binder::place(uint8_t bytes) {
   Arg result;
   result.base = Base::Frame;

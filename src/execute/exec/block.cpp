@@ -1,3 +1,5 @@
+// A cluster runs its blocks in turn, and a block its warps, until all are done. Where nothing advances, waiting
+// convergences are broken; where that does not help either, the deadlock is reported by places and counts of threads.
 #include "exec/block.h"
 
 #include <fmt/format.h>

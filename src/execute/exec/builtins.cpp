@@ -1,3 +1,5 @@
+// Each handler loops over the active lanes and takes its arguments from the call's places. vprintf() hands each
+// conversion on to snprintf() of the host, with the type that its letter and length say.
 #include "exec/builtins.h"
 
 #include <fmt/format.h>

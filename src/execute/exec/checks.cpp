@@ -1,3 +1,4 @@
+// One check is used as it is; several are held by AllChecks, which hands each event on to all of them in order.
 #include "exec/checks.h"
 
 #include <vector>
@@ -9,7 +10,7 @@ namespace ptxopt::exec {
 
 namespace {
 
-// Several checks, each told everything.
+// Several checks, each called for everything.
 class AllChecks final : public Checks {
  public:
   explicit AllChecks(std::vector<std::unique_ptr<Checks>> checks) : checks_(std::move(checks)) {}

@@ -129,7 +129,7 @@ class DivisionCheck final : public Checks {
 
   [[noreturn]] static void fail(Mask lanes) {
     throw LaneFault{FaultKind::DivisionByZero, static_cast<unsigned>(std::countr_zero(lanes)),
-                    "this rests on a division by zero, of which PTX says no result"};
+                    "this rests on a division by zero, for which PTX gives no result"};
   }
 
   std::unordered_map<const Frame*, std::vector<Mask>> registers_;

@@ -1,6 +1,6 @@
 // --check-races: two accesses to one byte of shared memory by different threads, at least one of them a write, not
 // both atomic, and neither ordered before the other. The same of global memory, where threads of other clusters
-// take part and a store of what is there already is no write; checks_races_global.h has what differs.
+// take part and a store of what is there already is not a write; checks_races_global.h has what differs.
 //
 // Algorithm: happens-before by vector clocks (as FastTrack does it). For each byte: the last plain write, and the
 // plain reads, atomic writes and atomic reads since then, of each thread the last. What orders:
@@ -163,7 +163,7 @@ class RaceCheck final : public Checks {
     std::vector<std::byte> before;
   };
 
-  // What an atomic access of `t` learns and tells where others of its cluster meet it.
+  // What an atomic access of `t` learns and reports where others of its cluster meet it.
   void order(RaceThread& t, std::shared_ptr<const ClockTable>& published, Access access) const {
     const bool reads = access != Access::Write, writes = access != Access::Read;
     if (reads && published != nullptr) {
@@ -329,7 +329,7 @@ class RaceCheck final : public Checks {
   uint32_t sequence_ = 0;          // of the last event in global memory
   std::unordered_map<const Cluster*, ClusterRaces> states_;
   std::unordered_map<const Op*, RaceMeaning> meanings_;
-  // Of the op that is being executed
+  // Writes of the op that is being executed
   std::vector<GlobalWrite> writes_;
   const RaceMeaning* meaning_ = nullptr;
   uint32_t source_ = 0;

@@ -1,3 +1,5 @@
+// Each word touched has events of reads, writes and atomic accesses; an access is a race where an earlier conflicting
+// event is not in what its cluster knows. Pages go from words to bytes at the first access that is not of whole words.
 #include "exec/checks_races_global.h"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 // What is different from shared memory (checks_races.cpp):
 //   - A store of what is there already changes nothing: it counts as a read. Threads that store the same value where
 //     none knows of the other are one writer: the value is the same in every order. So a flag that many threads set
-//     is no race.
+//     is not a race.
 //   - Threads of other clusters take part. What orders them are atomic accesses to one place: who reads there knows
 //     all that the cluster of a writer did before the writer's last fence, or before its releasing access. That is
 //     more than the memory model promises, so some races are not seen; none is reported that is none.
@@ -39,7 +39,7 @@ class GlobalRaces {
                  const std::byte* before, const std::byte* after);
   Conflict atomic(uint64_t address, unsigned bytes, Access access, const Event& now, const Knowledge& knows);
 
-  // What clusters have told at a place: by cluster the last event that is known.
+  // What clusters have reported at a place: by cluster the last event that is known.
   using Others = std::map<uint32_t, uint32_t>;
   static void learn(Others& to, const Others& from);
   Others& told(uint64_t address) { return told_[address]; }

@@ -1,3 +1,5 @@
+// The operands are walked once. Definitions that are modifications only because of a guard or a component count as
+// writes, and what an address or a guard reads counts as a read.
 #include "exec/checks_touched.h"
 
 #include <algorithm>

@@ -10,17 +10,17 @@ namespace ptxopt::exec {
 
 class WarpIds {
  public:
-  // To be told of each new frame.
+  // To be called for each new frame.
   void newFrame(const Frame& frame) {
     if (frame.caller == nullptr) of_[&frame] = ++count_;
   }
-  // Of a warp that is running.
+  // For a warp that is running.
   uint64_t of(Warp& warp) const {
     const Frame* f = warp.path().frame;
     while (f->caller != nullptr) f = f->caller;
     return of_.at(f);
   }
-  // Of the first warp of its cluster, whose warps are made one after the other.
+  // For the first warp of its cluster, whose warps are made one after the other.
   uint64_t ofCluster(Warp& warp) const {
     Block& b = warp.block();
     return of(warp) - b.rank() * b.warps().size() - warp.index();

@@ -1,3 +1,5 @@
+// Precedence climbing over the joins of operands; the conditional is split at its colon first. Types follow what ptxas
+// does, not C: a remainder is always unsigned.
 #include "exec/constant_expression.h"
 
 #include <bit>

@@ -16,7 +16,7 @@ struct Term {
   double number = 0;
 };
 
-// Reads the expression that `entries` are, whole. False when they are no integer constant or divide by zero.
+// Reads the expression that `entries` are, whole. False when they are not an integer constant or divide by zero.
 bool evaluate(const Function& function, const Module& module, std::span<const Operand> entries, Term& result);
 // The same for an integer or a double.
 bool evaluateNumber(const Function& function, const Module& module, std::span<const Operand> entries, Term& result);

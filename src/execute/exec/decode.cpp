@@ -97,7 +97,7 @@ struct Decoder::Body {
     op.prepares = true;
     add(op, id);
   }
-  // Of the loop whose header it is.
+  // For the loop whose header it is.
   LoopCounter* counterOf(BlockId b) {
     if (!loops || !loops->of(b).valid()) return nullptr;
     const Loop& loop = (*loops)[loops->of(b)];
@@ -229,7 +229,7 @@ Op Decoder::indexedBranch(Body& body, Binder& b, std::span<const Operand> entrie
   b.source(0, ScalarType::u32);
   b.ignore(1);
   const Operand& list = entries.back();
-  if (list.kind != OperandKind::Label) b.unsupported("a table that is no list of labels");
+  if (list.kind != OperandKind::Label) b.unsupported("a table that is not a list of labels");
   BranchTable table;
   for (const Operand& target : body.tables.targets(body.f, LabelId(list.payload))) {
     if (target.kind != OperandKind::Label) b.unsupported("a table with other things than labels");

@@ -36,7 +36,7 @@ ParameterPlace Decoder::place(Binder& b, Routine& r, std::span<const Operand> en
   return p;
 }
 
-// Of the parameters of the function that a call names, where it has a body.
+// For the parameters of the function that a call names, where it has a body.
 std::vector<ScalarType> Decoder::parameterTypes(const Operand& callee) const {
   std::vector<ScalarType> types;
   if (callee.kind != OperandKind::Symbol || module_.symbols[callee.payload].kind != SymbolKind::Function)
@@ -74,7 +74,7 @@ void Decoder::bindCallee(Binder& b, CallSite& site, const Operand& callee) {
     } else {
       site.builtin = findBuiltin(module_.text(f.name));
       if (site.builtin == nullptr)
-        b.unsupported(fmt::format("'{}' has no body here and is no built-in", module_.text(f.name)));
+        b.unsupported(fmt::format("'{}' has no body here and is not built in", module_.text(f.name)));
       b.op_.kind = OpKind::Plain;
     }
   } else if (callee.isRegister()) {

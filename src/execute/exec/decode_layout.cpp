@@ -13,7 +13,7 @@
 namespace ptxopt::exec {
 namespace {
 
-// Of each result and parameter in a function's header, whether it is a register.
+// Whether each result and parameter in a function's header is a register.
 std::vector<bool> areRegisters(std::string_view header) {
   std::vector<bool> result;
   for (std::size_t at = 0; at < header.size();) {

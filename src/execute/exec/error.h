@@ -15,11 +15,11 @@ namespace ptxopt::exec {
 enum class FaultKind : uint8_t {
   Unsupported,     // an instruction, or a form of it, that the interpreter does not have
   OutOfBounds,     // an access outside every allocation, or outside the one it began in
-  Misaligned,      // an address that is no multiple of the access's size
+  Misaligned,      // an address that is not a multiple of the access's size
   ReadOnly,        // a store to constant or parameter memory
   Uninitialised,   // --check-uninit: a register or memory is read that nothing wrote
   Race,            // --check-races
-  DivisionByZero,  // of integers, where a launch asks to be told
+  DivisionByZero,  // of integers, where a launch asks for that
   Deadlock,        // threads wait for what can no longer happen
   StepLimit,
   Trap,

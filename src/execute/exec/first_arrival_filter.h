@@ -14,7 +14,7 @@ namespace ptxopt::exec {
 
 class FirstArrivalFilter {
  public:
-  // The lanes of `mask` for which this is not a second look. To be told of every op.
+  // The lanes of `mask` for which this is not a second look. To be called for every op.
   Mask arriving(const Warp& warp, const Op& op, Mask mask) {
     if (&warp != warp_) {
       warp_ = &warp;

@@ -1,3 +1,5 @@
+// A recursive descent over the text: lists, strings, and constant expressions by precedence. Values are written one
+// after the other, in the width of the element.
 #include "exec/initializer.h"
 
 #include <fmt/format.h>

@@ -33,7 +33,7 @@ Launch::Launch(Machine& machine, const Program& program, const LaunchConfig& con
   if (b.x > 1024 || b.y > 1024 || b.z > 64 || b.count() > 1024)  // the product may wrap
     fail(fmt::format("a block of {} threads: at most 1024, and 64 in z", toString(b)));
   if (c.x > 16 || c.y > 16 || c.z > 16 || c.count() > 16) fail("a cluster of more than 16 blocks");
-  if (g.x % c.x != 0 || g.y % c.y != 0 || g.z % c.z != 0) fail("the grid is no multiple of the cluster");
+  if (g.x % c.x != 0 || g.y % c.y != 0 || g.z % c.z != 0) fail("the grid is not a multiple of the cluster");
   if (parameters_.size() != program.parameterBytes())
     fail(fmt::format("the kernel has {} bytes of parameters, {} were given", program.parameterBytes(),
                      parameters_.size()));

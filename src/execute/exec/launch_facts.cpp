@@ -1,3 +1,5 @@
+// Shapes and parameters are compared with the facts before a launch. Read-only memory is watched while the launch runs:
+// the ranges are marked at its start and the marks are undone in reverse order.
 #include "exec/launch_facts.h"
 
 #include <fmt/format.h>
@@ -22,7 +24,7 @@ std::string inWords(const NumberFact& fact) {
   return out;
 }
 
-// Empty where it holds, else the value.
+// Empty where it holds, otherwise the value.
 std::string brokenBy(const NumberFact& fact, uint64_t bits, const ScalarTypeInfo& type, bool isSigned) {
   if (isSigned || fact.least < 0) {
     const uint64_t sign = uint64_t{1} << (type.bits - 1);
@@ -41,7 +43,7 @@ uint64_t valueOf(const KernelParameter& p, const LaunchConfig& config) {
   return bits;
 }
 
-// Of memory: that of parameters without an alias meets no other's.
+// For memory: that of parameters without an alias overlaps no other's.
 std::string brokenApart(const Program& program, const LaunchConfig& config) {
   const std::vector<PointerFact>& pointers = program.module().facts[program.kernel().index].pointers;
   for (const auto& [i, k] : facts::pairsApart(program.module(), program.kernel())) {

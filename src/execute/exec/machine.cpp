@@ -1,3 +1,5 @@
+// All variables of a module get addresses before any gets its value, since initializers name variables that come later.
+// Programs are decoded on the first request and kept by kernel name.
 #include "exec/machine.h"
 
 #include <fmt/format.h>

@@ -58,7 +58,7 @@ struct LaunchConfig {
   bool checkUninitialised = false;
   bool isLenient = false;  // what is read outside of all allocations of global memory is zeros, not an error
   // What registers, shared memory and a thread's stack hold before anybody writes there. A device gives no promise;
-  // whoever wants to know whether a result depends on it launches twice, with two patterns.
+  // a caller that wants to know whether a result depends on it launches twice, with two patterns.
   // The quotient and remainder of integers by zero, about which PTX says nothing either, are its complement: all
   // ones usually, as machines have it.
   std::byte unwritten{0};
@@ -129,7 +129,7 @@ class Machine {
 
   // Where goes what kernels print; nowhere by default. Called by one thread at a time.
   std::function<void(std::string_view)> print;
-  // Behind malloc and free.
+  // The heap of malloc and free.
   Heap& heap() { return *device_->heap; }
   uint64_t heapBytes() const { return device_->heapMemory.size; }
 

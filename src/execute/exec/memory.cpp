@@ -1,3 +1,5 @@
+// Allocations are kept in a map by address. New ones go past the last, or past all that ever were where released
+// addresses are not to be used again, and past what is attached there.
 #include "exec/memory.h"
 
 #include <sys/mman.h>

@@ -1,3 +1,5 @@
+// Each op has a Place, found on its first execution, with pointers to all counters that it adds to. Lanes that wait are
+// counted when they arrive, which Arrivals keeps track of.
 #include "exec/profile.h"
 
 #include <fmt/format.h>

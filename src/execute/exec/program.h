@@ -111,7 +111,7 @@ class Program {
   uint32_t staticShared() const { return staticShared_; }  // where dynamic shared memory begins
   const std::vector<KernelParameter>& parameters() const { return parameters_; }
   uint32_t parameterBytes() const { return parameterBytes_; }
-  // Of loops with one entry, by Machine::countsLoops.
+  // For loops with one entry, by Machine::countsLoops.
   std::deque<LoopCounter>& loopCounters() const { return loopCounters_; }
   // The instructions that throw when a thread reaches them: offset in the source, and why.
   const std::vector<std::pair<uint32_t, std::string>>& unsupported() const { return unsupported_; }

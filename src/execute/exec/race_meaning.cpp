@@ -1,3 +1,5 @@
+// One switch over the opcode's family sets the fields: barriers by whether they arrive, wait or both, fences and
+// accesses by their order.
 #include "exec/race_meaning.h"
 
 namespace ptxopt::exec {

@@ -1,3 +1,5 @@
+// The ends of the function are found first: its returns, or its exits where it has none. Post-dominators are then
+// computed to a fixed point over the post-order of the reversed graph, from one virtual end.
 #include "exec/reconvergence.h"
 
 namespace ptxopt::exec {

@@ -1,3 +1,5 @@
+// A look-up becomes a position in texels of one slice: cube coordinates are projected on a face first, then scaled.
+// Each index is then addressed on its own, and the texels are fetched and weighted in f64.
 #include "exec/texture.h"
 
 #include <algorithm>

@@ -13,7 +13,7 @@
 // Nearest: the texel floor(x). Linear: between floor(x - 0.5) and the next, with weights of 8 fractional bits,
 // rounded to nearest; the weighted sum is made in f64 and rounded once. wrap and mirror need normalized coordinates
 // and are clamp without. A coordinate that is NaN or infinite counts as 0. Components that the format lacks are 0,
-// and 1 for alpha. Of the three coordinates of a cube the largest selects the face, of equal ones the first.
+// and 1 for alpha. The largest of the three coordinates of a cube selects the face; if they are equal, the first does.
 // Declined, as nothing says what they give: linear filtering of integers, and across the edges of a cube's face.
 #pragma once
 

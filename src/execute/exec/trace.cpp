@@ -1,3 +1,5 @@
+// A line is held back until the next op begins: lanes that then wait at it are not shown yet. The text and the written
+// registers of each op are made once.
 #include "exec/trace.h"
 
 #include <fmt/format.h>

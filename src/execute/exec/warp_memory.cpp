@@ -46,8 +46,8 @@ const char* verb(Access access) {
 void checkAlignment(unsigned lane, uint64_t address, unsigned bytes, unsigned alignment, Access access) {
   if ((address & (alignment - 1)) != 0)
     throw LaneFault{FaultKind::Misaligned, lane,
-                    fmt::format("{} of {} bytes at {:#x}, which is no multiple of {}", verb(access), bytes, address,
-                                alignment)};
+                    fmt::format("{} of {} bytes at {:#x}, which is not a multiple of {}", verb(access), bytes,
+                                address, alignment)};
 }
 
 }  // namespace

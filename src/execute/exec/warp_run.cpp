@@ -17,10 +17,10 @@ namespace ptxopt::exec {
 
 namespace {
 
-// A warp that has yielded so often, or run so many branches, lets others run.
+// A warp that has yielded so often, or run that many branches, lets others run.
 constexpr uint32_t kYields = 64;
 constexpr uint32_t kBranches = 1u << 20;
-// After so many runs that ended spinning, lanes that wait at a convergence are let go: they may hold the lock.
+// After that many runs that ended spinning, lanes that wait at a convergence are let go: they may hold the lock.
 constexpr uint32_t kSpins = 64;
 
 }  // namespace
@@ -216,7 +216,7 @@ class Warp::PathRun {
     return tire();
   }
 
-  // A return or exit. `leave` tells whether lanes of the path are left.
+  // A return or exit. `leave` says whether lanes of the path are left.
   PTXOPT_IN_LOOP Leave end(Mask active, bool (Warp::*leave)(Mask)) {
     if (active == 0) return next();
     count();

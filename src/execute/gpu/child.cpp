@@ -45,7 +45,7 @@ nlohmann::json inChild(const std::function<nlohmann::json()>& body, unsigned lim
   json answer = json::parse(text, nullptr, false);
   if (!answer.is_discarded()) return answer;
   error = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM
-              ? fmt::format("no answer within {} s", limitSeconds)
+              ? fmt::format("no result within {} s", limitSeconds)
               : fmt::format("the process ended with {}", describeEnd(status));
   return nullptr;
 }

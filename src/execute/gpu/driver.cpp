@@ -1,3 +1,5 @@
+// The functions of calls.def are looked up by dlsym(), the newer ones without being required. A failure before the
+// device is known is a NoDriver, a later one a DriverError. A timer is a pair of events.
 #include "gpu/driver.h"
 
 #include <dlfcn.h>

@@ -67,7 +67,7 @@ struct Device {
 
 class Driver {
  public:
-  // Of $PTXOPT_GPU_DRIVER or libcuda.so.1 where `library` is empty. Throws NoDriver.
+  // Opens $PTXOPT_GPU_DRIVER or libcuda.so.1 where `library` is empty. Throws NoDriver.
   explicit Driver(const std::string& library = {}, int device = 0);
 
   // Throws DriverError where a call did not succeed.

@@ -1,3 +1,5 @@
+// Places are sorted and joined into mappings of whole pieces. Reservations are tried in multiples of 32 MiB, then
+// exactly; an address that the driver does not give is an error. Gaps are filled with a pattern.
 #include "gpu/fixed_memory.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,6 @@
+// Each entry of the record is classified as placed memory, a variable of the module, or absent, and what cannot be
+// placed is refused. Each image has a list of addresses and parameters of its own; contents are restored before each
+// run, for timing from copies on the device.
 #include "gpu/launch_memory.h"
 
 #include <fmt/format.h>

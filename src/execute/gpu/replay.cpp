@@ -1,3 +1,5 @@
+// Each launch runs in a child process, because a kernel that fails makes every later call of the driver fail; the
+// result comes back as JSON. Images are loaded, compared on each input, and then timed.
 #include "gpu/replay.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// A warm-up gives the time of one launch, and from it the number of launches in a sample. The interval comes from the
+// binomial distribution of how many samples lie below the median.
 #include "gpu/timing.h"
 
 #include <algorithm>

@@ -44,7 +44,7 @@ struct TimingOptions {
   uint64_t seed = 0;  // of the order
 };
 
-// Restores memory, runs a side so many times, and says how many milliseconds these took. Side 0 is before, 1 after.
+// Restores memory, runs a side that many times, and says how many milliseconds these took. Side 0 is before, 1 after.
 using MeasureSide = std::function<double(unsigned side, unsigned launches)>;
 // The first samples of each side are not counted.
 Times measureTimes(const MeasureSide& measure, const TimingOptions& options);

@@ -1,3 +1,5 @@
+// A walk by dl_iterate_phdr() visits the objects loaded since the last time. The relocations of each are searched for
+// dlsym, and its slot is written, on a page that is made writable where it was sealed.
 #include "interpose/deep_binding.h"
 
 #include <dlfcn.h>

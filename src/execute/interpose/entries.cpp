@@ -1,4 +1,4 @@
-// Who asks the driver for its functions by name gets those that the library stands in front of it with.
+// Who asks the driver for its functions by name gets the library's instead.
 #include <cstdint>
 
 #include "interpose/real.h"

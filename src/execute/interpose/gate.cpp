@@ -1,3 +1,5 @@
+// A counter of those inside and a flag that the gate is wanted are guarded by one mutex and condition. The depth of
+// each thread makes nested passages free. Closing gives up after a given time.
 #include "interpose/gate.h"
 
 #include <pthread.h>

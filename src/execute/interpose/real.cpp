@@ -1,3 +1,5 @@
+// One table has a row for each function, with ours and, once found, the driver's. Our dlsym() and dlopen() end in tail
+// calls of glibc's, whose results depend on where the call comes from.
 #include "interpose/real.h"
 
 #include <dlfcn.h>
@@ -151,8 +153,8 @@ void* exchanged(const char* name, void* found, bool isPerThread) {
   }
   // An older version, which has other parameters.
   if (found == driverFunction(name)) return found;
-  // A function that is exported under no name: the one that this name means today. Of those on request it may be a later one, with other
-  // parameters, and is left to the program.
+  // A function that is exported under no name: the one that this name means today. Among those on request it may be a
+  // later one, with other parameters, and is left to the program.
   const std::string base = name;
   for (const std::string& suffix : {std::string(isPerThread ? "_ptsz" : ""), std::string("_v2"), std::string()})
     if (Row* const row = rowNamed((base + suffix).c_str()); row != nullptr && row < rows + kAlways) {

@@ -17,7 +17,7 @@
 #error "compile with INTERPOSED_FUNCTIONS, the table of the library"
 #endif
 
-// Of these names, seen by programs.
+// For these names, seen by programs.
 #define INTERPOSED extern "C" __attribute__((visibility("default"), used)) int
 #define REAL(name) ptxopt::interpose::real(ptxopt::interpose::Id::name, name)
 

@@ -1,3 +1,5 @@
+// Modules and kernels are kept by handle, guarded by one lock that is not held during calls of the driver. A kernel
+// that is looked up again through a library, a module or a function gets the same entry.
 #include "jit/compared_kernels.h"
 
 #include <unistd.h>
@@ -107,7 +109,7 @@ void ComparedKernels::found(void* kernel, void* module, bool isLibrary, const ch
     if (entry != modules_.end())
       if (const auto at = entry->second->kernels.find(std::string_view(name)); at != entry->second->kernels.end())
         compared = at->second;
-    // Of a module that is gone.
+    // For a module that is gone.
     if (const auto known = handles_.find(kernel); known != handles_.end() && known->second.kernel != compared)
       handles_.erase(known);
     if (compared == nullptr) return;

@@ -1,3 +1,5 @@
+// The order of steps: close the gate, wait for the device, copy all reachable memory, run the original, undo it, run
+// the optimized kernel, compare. On a difference the launch is undone and the original runs again.
 #include "jit/compared_launch.h"
 
 #include <signal.h>

@@ -23,7 +23,7 @@ struct Launch {
   void* const* parameters = nullptr;
   void* const* extra = nullptr;
   void* stream = nullptr;
-  bool hasEvents = false;  // tells others of its progress
+  bool hasEvents = false;  // reports its progress to others
 };
 
 // `launch`: the driver's call, of a function.

@@ -1,3 +1,5 @@
+// The first bytes say what an image is; a fat binary is then decided entry by entry. Text is PTX if it has the
+// directive .version and no zero byte.
 #include "jit/image.h"
 
 #include <algorithm>
@@ -54,7 +56,7 @@ Image fatBinary(std::string_view bytes, bool isWrapped, const std::vector<unsign
 }
 
 Image text(std::string_view bytes) {
-  // What is no text has a zero among its first bytes; the directive is in every PTX.
+  // What is not text has a zero among its first bytes; the directive is in every PTX.
   if (bytes.find(".version") == std::string_view::npos) return other("not PTX");
   return {Image::Kind::Ptx, bytes, false, {}};
 }

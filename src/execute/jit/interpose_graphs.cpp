@@ -73,7 +73,7 @@ int with(const Of* node, Set&& set) {
 KERNEL_NODES(, KernelNode)
 KERNEL_NODES(_v2, KernelNode2)
 
-// Of other nodes the driver writes to what it is given.
+// For other nodes the driver writes to what it is given.
 INTERPOSED cuGraphAddNode(void** node, void* graph, void* const* dependencies, size_t count, Node* given) {
   const auto add = [&](const Node* of) {
     return call(REAL(cuGraphAddNode), node, graph, dependencies, count, const_cast<Node*>(of));

@@ -71,8 +71,8 @@ std::unique_ptr<Made> optimizedImage(const char* call, const Image& image, const
   return nullptr;
 }
 
-// Loads `image` into `handle`: by `load` with what was made of it and with options, or by `loadOriginal`. Of a library the driver may read
-// the image later, too.
+// Loads `image` into `handle`: by `load` with what was made of it and with options, or by `loadOriginal`. The driver
+// may read the image of a library later, too.
 template <typename Load, typename LoadOriginal>
 int loaded(const char* call, void** handle, const Image& image, const std::vector<unsigned>& devices,
            unsigned count, int* options, void** values, bool isLibrary, Load&& load, LoadOriginal&& loadOriginal) {

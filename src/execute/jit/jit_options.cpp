@@ -1,3 +1,5 @@
+// Options and values are arrays of the same length; the values are copied. Buffers of logs are copied as well and their
+// addresses exchanged; giveToProgram() copies the contents back.
 #include "jit/jit_options.h"
 
 #include <algorithm>
@@ -8,7 +10,7 @@
 namespace ptxopt::jit {
 namespace {
 
-// Of CUjit_option.
+// For CUjit_option.
 enum Option : int {
   MaxRegisters = 0,
   ThreadsPerBlock = 1,

@@ -1,3 +1,5 @@
+// Each linker keeps the calls that add its inputs, so that they can be made again on another one. Replaced linkers are
+// destroyed with the last.
 #include "jit/links.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// JSON is put together by hand, because the library to preload is to need nothing else. The file is opened for each
+// line, and an exception loses the line but not the program.
 #include "jit/log.h"
 
 #include <errno.h>

@@ -19,7 +19,7 @@ bool noteLaunches(const KernelCounts& counts);
 void noteDifference(const KernelCounts& counts, const std::string& where);
 // By which a module is known: of its bytes.
 std::string digestOf(std::string_view bytes);
-// Of what the driver answered; empty: nothing is wrong.
+// A message for what the driver returned; empty: nothing is wrong.
 std::string refusalOf(int result);
 
 }  // namespace ptxopt::jit

@@ -1,3 +1,5 @@
+// Memory is read back in chunks of 4 MiB and compared in blocks of 4 KiB; blocks that changed are kept. Restoring
+// writes runs of neighbouring blocks at once.
 #include "jit/memory_image.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// The image, the result and the reply travel by memory files and a pipe. An intermediate child, made by clone() with
+// CLONE_VM, closes all other descriptors, spawns ptxopt in a session of its own, and ends.
 #include "jit/optimizer.h"
 
 #include <fcntl.h>
@@ -150,7 +152,7 @@ int startDetached(Start& s) {
   sigset_t all, before;
   sigfillset(&all);
   ::pthread_sigmask(SIG_BLOCK, &all, &before);
-  // No signal tells of its end (the low byte of the flags), and only __WCLONE waits for it.
+  // No signal reports its end (the low byte of the flags), and only __WCLONE waits for it.
   const pid_t child =
       ::clone(startAndEnd, static_cast<char*>(stack) + kStack, CLONE_VM | CLONE_VFORK, static_cast<void*>(&s));
   const int error = child < 0 ? errno : 0;
@@ -272,7 +274,7 @@ Answer ask(const Request& request, Clock::time_point begin) {
   const std::string verdict = nextLine(rest), counts = nextLine(rest);
   unsigned isFromCache = 0;
   if (std::sscanf(counts.c_str(), "%u %u %u", &answer.kernels, &answer.changed, &isFromCache) != 3)
-    return refuse("the optimizer ended without an answer");
+    return refuse("the optimizer ended without a result");
   answer.isFromCache = isFromCache != 0;
   answer.why = nextLine(rest);
   std::istringstream names(nextLine(rest));

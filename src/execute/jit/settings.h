@@ -6,7 +6,7 @@
 
 namespace ptxopt::jit {
 
-// Of which launches both versions run, and what that may take.
+// Which launches run both versions, and what that may cost.
 struct Compare {
   unsigned long launches = 0;  // the first of each kernel, and then each whose number is a power of two; 0: none
   unsigned long mib = 512;     // of memory that the program has from the driver

@@ -1,3 +1,6 @@
+// Launches with the same key, which is shape, numbers and places of addresses in their allocations, share one watched
+// result. While a launch is watched, each access of a shared allocation widens the range of every parameter that its
+// address may be made of.
 #include "profiling/footprints.h"
 
 #include <algorithm>
@@ -18,7 +21,8 @@ bool has(uint64_t set, uint32_t parameter) { return parameter < kMostParameters 
 
 }  // namespace
 
-// While it lives, accesses of allocations are noted for the parameters of which the running instruction's address is made.
+// While it lives, accesses of allocations are noted for the parameters that the running instruction's address is made
+// from.
 class FootprintFinder::Watch final : public exec::Observer {
  public:
   Watch(const Function& kernel, const std::vector<Set>& accessed, const std::vector<Pointer>& pointers)

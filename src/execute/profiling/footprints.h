@@ -25,7 +25,7 @@ struct Footprints {
   std::vector<std::pair<uint32_t, uint32_t>> overlapping;
 };
 
-// Of one kernel.
+// For one kernel.
 class FootprintFinder {
  public:
   FootprintFinder(const Module& module, const Function& kernel, std::vector<ReadPart> parts);

@@ -1,3 +1,5 @@
+// Loads of parameter space are collected by parameter and offset. A value of a launch is an address where it lies in
+// memory, and then only its alignment is kept, up to 256 bytes.
 #include "profiling/kernel_reads.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// What depends on the kernel alone is found on its first launch; each launch then adds a class with its shape, values,
+// footprints and steps. Counters of loops are taken over and reset after each.
 #include "profiling/launch_profiler.h"
 
 #include <fmt/format.h>

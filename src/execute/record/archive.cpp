@@ -1,3 +1,5 @@
+// minizip reads the list of entries once and each content on request, with its digest checked. Sizes are bounded by a
+// multiple of the file's own, so that a small file cannot ask for large memory.
 #include "record/archive.h"
 
 #include <fmt/format.h>
@@ -35,7 +37,7 @@ void writeEntry(zipFile file, const std::string& name, std::string_view bytes) {
   if (!ok || zipCloseFileInZip(file) != ZIP_OK) throw RecordError(fmt::format("{} cannot be written", name));
 }
 
-// A link to the record stays one, and what is no file is not replaced by one.
+// A link to the record stays one, and what is not a file is not replaced by one.
 std::string placeOf(const std::string& name) {
   std::error_code none;
   if (!fs::exists(name, none)) return name;

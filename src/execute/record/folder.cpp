@@ -1,3 +1,5 @@
+// Each piece is a file written whole, so that a program that is killed leaves what was complete. Reading takes regular
+// files of our names only, and removing takes nothing else.
 #include "record/folder.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// Writing builds JSON values; reading is a SAX parser within limits that hands over each module and launch as it ends,
+// so that large records are never held as JSON. Numbers that do not fit their type are errors.
 #include "record/record.h"
 
 #define XXH_INLINE_ALL  // no library is needed
@@ -22,7 +24,7 @@ constexpr const char* kFormat = "ptxopt launch record";
 template <std::unsigned_integral T>
 T numberOf(const json& j) {
   if (!j.is_number_unsigned() || j.get<uint64_t>() > std::numeric_limits<T>::max())
-    throw RecordError(fmt::format("{} is no number of {} bits", j.is_primitive() ? j.dump() : j.type_name(),
+    throw RecordError(fmt::format("{} is not a number of {} bits", j.is_primitive() ? j.dump() : j.type_name(),
                                   std::numeric_limits<T>::digits));
   return j.get<T>();
 }
@@ -42,7 +44,7 @@ std::vector<std::byte> bytesOfHex(const std::string& text) {
   const auto digit = [](char c) -> unsigned {
     if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
     if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
-    throw RecordError(fmt::format("parameters: '{}' is no hexadecimal digit", c));
+    throw RecordError(fmt::format("parameters: '{}' is not a hexadecimal digit", c));
   };
   if (text.size() % 2 != 0) throw RecordError("parameters: an odd number of hexadecimal digits");
   std::vector<std::byte> bytes;

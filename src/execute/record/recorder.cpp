@@ -1,3 +1,5 @@
+// Memory and textures are copied into the folder before the launch and again after it, by digest, so that unchanged
+// contents are kept once.
 #include "record/recorder.h"
 
 #include <algorithm>

@@ -23,7 +23,7 @@ RecordedLaunch launchOf(std::string_view kernel, const exec::LaunchConfig& confi
 struct Selection {
   std::string folder;          // empty: none
   std::string kernel;          // only kernels of this name, mangled or not; empty: all
-  uint64_t most = UINT64_MAX;  // only so many
+  uint64_t most = UINT64_MAX;  // only that many
   bool wants(std::string_view kernelName, uint64_t soFar) const;
 };
 

@@ -1,3 +1,5 @@
+// Memory is allocated at the recorded addresses and filled, textures are bound, and the kernel is launched in a machine
+// of its own. Differences are counted, and the first is described; the barrier of a cooperative grid is left out.
 #include "record/replay.h"
 
 #include <fmt/format.h>
@@ -13,7 +15,7 @@ namespace ptxopt::record {
 
 namespace {
 
-// Of the recorded size: what is compared with it is read as far.
+// Has the recorded size: what is compared with it is read that far.
 std::string contentOf(const Archive& archive, const RecordedMemory& m, const std::string& digest) {
   const uint64_t size = archive.sizeOf(digest);
   if (size != 0 && size != m.size) throw RecordError(fmt::format("'{}' has another size than its bytes", m.name));

@@ -1,3 +1,5 @@
+// Texels that lie in device memory are recorded by their address, and those of arrays as memory at made-up addresses,
+// apart from each other. Sizes that are read back are checked for overflow before they are used.
 #include "record/textures.h"
 
 #include <fmt/format.h>

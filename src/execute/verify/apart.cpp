@@ -1,3 +1,5 @@
+// Ways to keep threads apart are one cluster, one thread, and small values for up to four integers. Each gives a trial,
+// and with one thread further ones whose arrays begin at the elements of the thread that wrote the difference.
 #include "verify/apart.h"
 
 #include <set>

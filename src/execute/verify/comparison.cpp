@@ -1,3 +1,5 @@
+// The first module runs, then the second with four times its limit of steps, and what they leave is compared. Work is
+// counted as warp instructions, with a surcharge for warps and for checked runs.
 #include "verify/comparison.h"
 
 #include <fmt/format.h>

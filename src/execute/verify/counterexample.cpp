@@ -1,3 +1,5 @@
+// Smaller trials are listed in order of how much they simplify: clean memory first, then smaller grids and blocks, then
+// simpler scalars and contents.
 #include "verify/counterexample.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// A checked run looks for races and for reads of what nothing has written. Where it finds such a read, the launch is
+// repeated with five patterns in that memory, and an unchanged result clears it.
 #include "verify/determinacy.h"
 
 #include <set>

@@ -1,3 +1,5 @@
+// Pages of memory that both runs touched are compared element by element; a page that only the second touched is a
+// difference of its own. With `anyNan` two NaNs are equal whatever their bits.
 #include "verify/difference.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// Each chosen value is kept where the fact holds, and otherwise replaced by one that depends on it and is a multiple
+// within the range. Components of a block become their least from z to x until the block fits.
 #include "verify/facts_trials.h"
 
 #include <algorithm>
@@ -73,7 +75,7 @@ void keepToFacts(Trial& t, const Module& module, const Function& kernel, const K
       if (module.text(v.name) != field.parameter || !isInteger(form.type) ||
           info(form.type).bits != field.bytes * 8)
         continue;
-      // An address is made up by whoever makes up the memory, and no two are of the same; here is how far from its beginning
+      // An address is made up together with the memory, and no two are of the same; here is how far from its beginning
       // it points.
       if (t.fields[k].isPointer && !facts.parameters[i].exact()) {
         t.fields[k].bits -= t.fields[k].bits % facts.parameters[i].multiple;

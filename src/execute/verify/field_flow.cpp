@@ -1,3 +1,5 @@
+// A data-flow analysis to a fixed point over all routines: which parameter, variable or loaded word each register may
+// point to, at which offset and stride. Loads are followed until there seem to be too many pointers.
 #include <algorithm>
 #include <numeric>
 

@@ -1,3 +1,5 @@
+// The opcode gives an image's kind, dimensions and type, and its handle, a name or a field, says which it is. A query
+// leaves what another access has said.
 #include <algorithm>
 #include <optional>
 
@@ -28,7 +30,7 @@ unsigned dimensionsOf(Geometry g) {
   return g == Geometry::D1 || g == Geometry::ArrayD1 ? 1 : g == Geometry::D3 ? 3 : 2;
 }
 
-// Nothing for what is no access to a texture or surface.
+// Nothing for what is not an access to a texture or surface.
 std::optional<ImageAccess> imageAccess(const OpcodeForm& form) {
   const bool isTexture = form.op == Op::Tex || form.op == Op::Tld4 || form.op == Op::Txq;
   if (!isTexture && form.op != Op::Suld && form.op != Op::Sust && form.op != Op::Sured && form.op != Op::Suq)

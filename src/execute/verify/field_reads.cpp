@@ -1,3 +1,5 @@
+// One pass over the instructions notes special registers, barriers, shared memory, and the constants that comparisons
+// use, which trials are made of.
 #include <bit>
 #include <cmath>
 

@@ -1,3 +1,5 @@
+// Fields become pointers, handles or scalars by the facts collected; the element of memory is the type used most. They
+// are ordered by offset, then fields in memory after those that hold their addresses.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -11,7 +11,7 @@ namespace ptxopt::verify {
 struct Spot {
   int64_t at = 0;
   uint64_t stride = 0;
-  bool isTerm = false;  // the value is a sum of several fields, of which one may be the pointer
+  bool isTerm = false;  // the value is a sum of several fields; one may be the pointer
 };
 
 inline Spot together(Spot a, Spot b) {

@@ -7,7 +7,7 @@
 // it on; multiplications, shifts and narrowings do not, for scaled values are indices. A field that reaches the
 // base of an access alone, or through cvta, is a pointer; one that only reaches it together with others may be one.
 // With each field goes where in its memory the value points, as far as that is known: at + k * stride. So a loaded
-// value that becomes the base of an access tells that a pointer lies there; what it leads to is found likewise,
+// value that becomes the base of an access shows that a pointer lies there; what it leads to is found likewise,
 // and a list is a pointer that leads to its own kind. Pointers in variables of the module are found from the names.
 // It only guides the choice of inputs: a wrong guess makes an input fail, not a wrong verdict.
 #pragma once

@@ -21,8 +21,8 @@ struct Contents {
   // floats and the width of integers. Few: one to three values, each of one of the other kinds. Coarse: floats of few
   // bits, whose sums, products and quotients are exact or ties; integers as Small. Literal: what the kernel compares with,
   // and what lies next to it, among mixed ones. Scaled: below a power of two, which differs from array to array; floats
-  // of all bits, in some arrays none negative. Shuffled: each number once, neighbors in another order, as indices of
-  // which no two are the same. Same: one value, mostly a zero.
+  // of all bits, in some arrays none negative. Shuffled: each number once, neighbors in another order, as indices that
+  // are all different. Same: one value, mostly a zero.
   enum class Kind : uint8_t {
     Small,
     Mixed,

@@ -1,3 +1,5 @@
+// The lines of a function are found once and kept. A kernel's functions are collected breadth first through the symbols
+// that operands name, marked by the number of the search.
 #include "verify/ptxas_dependence.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// Values are folded into a hash by a multiplication and a shift, FNV-1a on words. What an instruction reads is folded
+// before it runs, what it writes after.
 #include "verify/results.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // What the instructions of a launch compute, folded into one number for each line of the source: where two modules
 // differ in one line, whether that line ever did something else (it is infected, as mutation testing has it).
 //
-// Of an instruction that only writes registers these are the registers and their values in the active lanes. Of one
+// For an instruction that only writes registers these are the registers and their values in the active lanes. For one
 // that does more (stores, branches, atomics, calls) they are also what it reads, and its text without the names of
 // registers: such an instruction does something else when it is another one, or gone, and some lane executes it.
 // Launches whose instructions all do the same run the same, for an observed launch has one order of its threads.

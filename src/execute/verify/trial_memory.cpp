@@ -1,3 +1,5 @@
+// The memory that a pointer leads to is made when it is first touched: a page gets its contents from the trial's seed,
+// and the pointers of its slots. Pages that only one of two runs wrote are known by a flag of each page.
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -11,7 +13,7 @@ namespace ptxopt::verify {
 
 namespace {
 
-// Behind the pointers in modules' variables and heaps.
+// Memory that pointers in modules' variables and heaps lead to.
 constexpr uint64_t kApart = uint64_t{1} << 40;
 // Facts may say that pointers are aligned.
 constexpr uint64_t kAlignment = uint64_t{2} << 20;

@@ -1,3 +1,5 @@
+// An element is a function of the kind, the seed and its index through the finalizer of splitmix64, so that any page
+// can be made alone and in any order.
 #include "verify/values.h"
 
 #include <algorithm>
@@ -189,7 +191,7 @@ std::optional<uint64_t> literalValue(const Contents& c, uint64_t r) {
   return nextTo(bits, mix(~r));
 }
 
-// Element `index`, of which `r` is the random number.
+// Element `index`; `r` is its random number.
 uint64_t valueOf(const Contents& c, uint64_t index, uint64_t r) {
   if (c.kind == Contents::Kind::Literal) {
     if (const auto value = literalValue(c, r)) return *value;

@@ -11,7 +11,7 @@ namespace ptxopt::verify {
 uint64_t mix(uint64_t x);
 uint64_t mix(uint64_t a, uint64_t b);
 
-// An integer of so many bits.
+// An integer of that many bits.
 uint64_t integerValue(Contents::Kind kind, unsigned bits, uint64_t r);
 // Element `index` of memory.
 uint64_t elementValue(const Contents& c, uint64_t index);

@@ -1,3 +1,6 @@
+// Trials are made in a fixed order and dropped where the first module faults; work already spent decides when to stop.
+// A difference is checked for races and undetermined values, retried with threads kept apart, and made smaller before
+// it is reported.
 #include "verify/verify.h"
 
 #include <fmt/format.h>
@@ -57,7 +60,7 @@ class KernelCheck {
   void check() {
     if (std::string why = comparison_.prepare(); !why.empty()) return inconclusive("interface", std::move(why));
     stepLimit_ = std::min(options_.stepLimit, options_.firstStepLimit);
-    // Threads are run in a fixed order, which can hide that a barrier is gone; a race tells.
+    // Threads are run in a fixed order, which can hide that a barrier is gone; a race shows it.
     raceTrials_ = use().shape.barrier ? kRaceTrials : 0;
     const std::vector<Dim3> blocks = determinedBlocks();
     for (; wantsMore(); ++number_) {
@@ -267,7 +270,7 @@ class KernelCheck {
   bool isApart_ = false;        // the trial is so
   std::string lastDrop_, lastUndetermined_, lastReason_;
   bool observes_ = false;                       // VerifyOptions::coverage, and the trial is an early one
-  std::vector<Trial> good_;                     // inputs that said something, the first so many
+  std::vector<Trial> good_;                     // inputs that said something, the first that many
   bool tooLong_ = false, unsupported_ = false;  // why the last trial was dropped
 };
 

@@ -1,5 +1,5 @@
-// Are two PTX modules the same to whoever launches their kernels? Both are run on the same inputs, which are made
-// up, and memory is compared bit for bit. Equal verdicts are evidence, not proof; a difference comes with an input
+// Are two PTX modules the same to a program that launches their kernels? Both are run on the same inputs, which are
+// made up, and memory is compared bit for bit. Equal verdicts are evidence, not proof; a difference comes with an input
 // that shows it.
 //
 // For each kernel of the first module (which the second must have, with the same parameters): trials choose a
@@ -51,7 +51,7 @@ struct KernelVerdict {
   std::string lastDropped;  // why the last of them, if any
   // Inputs on which the two differ, but the first module's own result is not determined.
   unsigned undeterminedDifferences = 0;
-  // Of a kernel that was not compared, in a word or two: the fault on the last input, such as "step-limit", or what
+  // Why a kernel was not compared, in a word or two: the fault on the last input, such as "step-limit", or what
   // else is in the way.
   std::string reason;
   std::string detail;  // the counterexample, or why nothing could be said; several lines

@@ -1,3 +1,5 @@
+// Kernels that reach no changed function and no function of another file are marked by bit vectors over the call graph,
+// and their ranges are left out of the text.
 #include "cut/cut.h"
 
 #include <fmt/format.h>

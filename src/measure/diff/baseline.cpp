@@ -1,3 +1,5 @@
+// The frame is written by hand, with each function's JSON on a line; reading accepts one object or a history of one a
+// line and takes the last. Older versions may lack members.
 #include "diff/baseline.h"
 
 #include <fmt/format.h>
@@ -105,7 +107,7 @@ bool parse(std::string_view text, std::vector<Json>& all, std::string& error) {
     if (one.find_first_not_of(" \t\r") == std::string_view::npos) continue;
     Json json = Json::parse(one, nullptr, false);
     if (json.is_discarded()) {
-      // Of a baseline that is broken the parser knows more.
+      // The parser knows more about a baseline that is broken.
       if (line == 1) break;
       error = fmt::format("line {} is not JSON", line);
       return false;

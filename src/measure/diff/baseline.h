@@ -17,7 +17,7 @@ std::string writeBaseline(const Side& side);
 std::string writeHistoryLine(const Side& side, const std::string& label);
 // Fills in all of `side` but its name. False, with the reason, where the text is not such a file or of a version
 // that is not known.
-// Of a history it is the last.
+// For a history it is the last.
 bool readBaseline(std::string_view text, Side& side, std::string& error);
 // All of a history, or the one of a baseline, with their labels as names; without one a side keeps `name`.
 bool readHistory(std::string_view text, const std::string& name, std::vector<Side>& sides, std::string& error);

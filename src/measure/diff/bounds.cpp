@@ -1,3 +1,5 @@
+// A limit is split at its last < or >, its figure looked up under the names of --fail-on and of JSON, and its kernel
+// matched by fnmatch() against three forms of the name.
 #include "diff/bounds.h"
 
 #include <fmt/format.h>

@@ -37,7 +37,7 @@ struct Breach {
 
 // None, with the reason in `error`, for what makes no sense.
 std::optional<Bound> parseBound(std::string_view text, std::string& error);
-// Of a file as schemas/limits.schema.json has it, after those that are there.
+// Reads a file as schemas/limits.schema.json has it, after those that are there.
 bool readBounds(std::string_view json, std::vector<Bound>& bounds, std::string& error);
 
 // Whether something is asked of a clock: FunctionMeasures::compileTime.

@@ -1,3 +1,5 @@
+// Three filters decide what is measured: the kind asked for, what linked or newer machine code supersedes, and PTX
+// beside machine code that both sides have. Units of one file and architecture are merged, equal functions once.
 #include "diff/built.h"
 
 #include <elf.h>

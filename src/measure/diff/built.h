@@ -51,7 +51,7 @@ class BesideCode {
   // `other` is null where there is one side only.
   BesideCode(const Collected& own, const Collected* other);
   bool contains(const Source& source) const;
-  // Takes them out of the sources; note() tells of those for an architecture without machine code.
+  // Takes them out of the sources; note() reports those for an architecture without machine code.
   void remove(std::vector<Source>& sources);
   // "the PTX of 3 modules ...", also where it is another one than on the other side; empty where none was taken out.
   static std::string note(const BesideCode& before, const BesideCode& after);
@@ -65,8 +65,8 @@ class BesideCode {
   std::vector<Source> removed_;
 };
 
-// One unit for each file and architecture. Of equal functions, such as a template's in several modules, one is left. Where
-// a module could not be measured, nothing is said of the others.
+// One unit for each file and architecture. One of several equal functions, such as a template's in several modules, is
+// left. Where a module could not be measured, nothing is said of the others.
 void mergeUnits(std::vector<Unit>& units);
 
 }  // namespace ptxopt::diff

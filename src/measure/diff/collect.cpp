@@ -1,3 +1,5 @@
+// The kind of a path is decided by its first bytes, or in folders by its suffix; files are read later, when they are
+// measured. A folder with a file that cannot be read is an error as a whole.
 #include "diff/collect.h"
 
 #include <fmt/format.h>

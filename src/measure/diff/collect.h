@@ -1,9 +1,9 @@
 // What there is to compare: a PTX file, a cubin, a built file (container/built_file.h), a folder with any number of these, or
 // a baseline.
 //
-// In folders, PTX files and cubins are told by .ptx and .cubin, built files by what is in them, at any depth; those without
-// device code are passed over, and links to folders are not followed. A single file is told by what is in it. Standard
-// input is "-".
+// In folders, PTX files and cubins are found by .ptx and .cubin, built files by what is in them, at any depth; those
+// without device code are passed over, and links to folders are not followed. A single file is told by what is in it.
+// Standard input is "-".
 #pragma once
 
 #include <memory>
@@ -28,7 +28,7 @@ struct Source {
 };
 
 struct Collected {
-  Side side;  // of a baseline with its units, else without
+  Side side;  // of a baseline with its units, otherwise without
   bool isBaseline = false;
   std::vector<Source> sources;  // by file
 };

@@ -1,3 +1,5 @@
+// Each kernel and each module's empty kernel become a piece, with a hash of its text and settings as key. Pieces are
+// timed once for each key, in parallel; the difference of two pieces is the figure.
 #include "diff/compile_time.h"
 
 #define XXH_INLINE_ALL

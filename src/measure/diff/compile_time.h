@@ -28,7 +28,7 @@ struct TimedText {
 using Assembler = std::function<ptxas::Assembly(std::string_view text, std::string_view architecture,
                                                 const ptxas::PtxasSettings& settings)>;
 
-// Notes: of which kernels it is not known, and why.
+// Notes: the kernels whose time is not known, and why.
 std::vector<std::string> addCompileTimes(std::span<TimedText> texts, unsigned jobs,
                                          const Assembler& assembler = ptxas::assemble);
 

@@ -1,3 +1,5 @@
+// Functions are matched, each pair becomes a row with its verdict, and rows are sorted by change and severity. Then
+// sums and geometric means are made, and what could not be checked is added as problems.
 #include "diff/diff.h"
 
 #include <fmt/format.h>
@@ -107,7 +109,7 @@ Row rowOf(const Match& m, const FailOn& failOn, const std::vector<Bound>& bounds
   return row;
 }
 
-// Limits of which nothing was checked.
+// Limits that nothing was checked against.
 void addUnchecked(Result& result) {
   for (const Bound& bound : result.bounds) {
     std::size_t kernels = 0, unknown = 0;

@@ -93,7 +93,7 @@ std::string_view name(Result::Verdict v);  // "ok", "regression", "not-compared"
 Result compareSides(const Side& before, const Side& after, const FailOn& failOn,
                     const std::vector<std::string>& asked, const std::vector<Bound>& bounds = {},
                     const MatchOptions& pairing = {});
-// Of one side its limits alone.
+// For one side, its limits alone.
 Result checkSide(const Side& side, const std::vector<std::string>& asked, const std::vector<Bound>& bounds);
 
 }  // namespace ptxopt::diff

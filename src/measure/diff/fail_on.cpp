@@ -1,3 +1,5 @@
+// The list is split at commas and each item at its colon. A percentage is compared with a margin of 1e-12, so that 2%
+// of 50 is 1 exactly.
 #include "diff/fail_on.h"
 
 #include <fmt/format.h>

@@ -1,9 +1,9 @@
 // What counts as a regression: --fail-on spills,warps,sass:2%,regs:1,missing.
 //
 // A measure with nothing after it may not get worse at all; with a number it may by so much, with a percentage by
-// that part of what it was. What is not named never fails. Of `notes` the number counts that are new. `code` is machine code
-// that is not the same. `compile-time` is a clock's: 50% are tolerated where nothing is said, and less than 100 ms in any
-// case. `missing`: a kernel that is gone. `none`: nothing fails.
+// that part of what it was. What is not named never fails. For `notes`, the number of new ones counts. `code` is
+// machine code that is not the same. `compile-time` is a clock's: 50% are tolerated where nothing is said, and less
+// than 100 ms in any case. `missing`: a kernel that is gone. `none`: nothing fails.
 #pragma once
 
 #include <optional>

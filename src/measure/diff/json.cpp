@@ -1,3 +1,5 @@
+// Each part of a result has its function; a figure that is not known is null, and a row has the figures of both sides
+// with the reasons for its verdict.
 #include <fmt/format.h>
 
 #include "diff/names.h"

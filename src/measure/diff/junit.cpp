@@ -1,3 +1,5 @@
+// A suite holds the rows of one architecture, with a test case for each; a regression is a failure and a problem an
+// error. Characters that XML 1.0 cannot hold become question marks.
 #include <fmt/format.h>
 
 #include <map>
@@ -22,7 +24,7 @@ std::string escaped(std::string_view text) {
     bool isWhole = length != 0 && i + length <= text.size();
     for (std::size_t k = 1; isWhole && k < length; ++k)
       isWhole = (static_cast<unsigned char>(text[i + k]) & 0xC0) == 0x80;
-    // Surrogates, what is written longer than needed, what is beyond Unicode, and the two that are no characters.
+    // Surrogates, what is written longer than needed, what is beyond Unicode, and the two that are not characters.
     if (isWhole && length > 2) {
       const auto d = static_cast<unsigned char>(text[i + 1]);
       isWhole =

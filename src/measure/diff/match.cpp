@@ -1,3 +1,5 @@
+// Matching goes from sure to unsure keys, and a key that several units or functions of one side have decides nothing.
+// What is matched is marked, so that later steps see the rest only.
 #include "diff/match.h"
 
 #include <fmt/format.h>
@@ -103,8 +105,8 @@ class Matcher {
       out_.notes.push_back(fmt::format("code for {} is compared with code for {}", from, to));
   }
 
-  // Of the counterparts of files that could not be read, so that their architectures are not known, there is
-  // nothing to say either.
+  // There is nothing to say either about counterparts of files that could not be read, so that their architectures are
+  // not known.
   void unreadable(const Half& broken, Half& other) {
     for (const Unit& unit : broken.side.units) {
       if (unit.error.empty() || !unit.measures.architecture.empty()) continue;
@@ -184,7 +186,7 @@ class Matcher {
         }
   }
 
-  // Without overloads, of which only the parameters say which is which.
+  // Without overloads, which only the parameters distinguish.
   Places named(const Half& half, const Places& places, std::vector<Unpaired>& all) const {
     std::map<std::size_t, std::map<std::string, std::size_t>> uses;
     for (const auto& [u, f] : places)
@@ -230,7 +232,8 @@ class Matcher {
     }
   }
 
-  // By name. Of several, which modules of a built file may have, first those of the same code, then in their order.
+  // By name. If there are several, which modules of a built file may have, first those of the same code, then in their
+  // order.
   void sameNames(std::size_t i, std::size_t j) {
     std::map<std::string_view, std::vector<std::size_t>> after;
     for (std::size_t g = 0; g < b_.taken[j].size(); ++g)

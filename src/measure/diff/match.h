@@ -26,7 +26,7 @@ enum class PairedBy : uint8_t { Name, Given, Similarity };
 std::string_view name(PairedBy by);  // "name", "given", "similarity"
 
 struct Match {
-  // Of one that has no counterpart, the other two are null.
+  // If it has no counterpart, the other two are null.
   const Unit* beforeUnit = nullptr;
   const ptxas::FunctionMeasures* before = nullptr;
   const Unit* afterUnit = nullptr;

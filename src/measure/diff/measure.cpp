@@ -1,3 +1,5 @@
+// The order of steps: all sources of both sides are surveyed, units are planned by architecture, a ptxas is chosen, the
+// jobs run in parallel, and compile times are measured for all at once.
 #include "diff/measure.h"
 
 #include <fmt/format.h>
@@ -213,7 +215,7 @@ void run(Job& job, const MeasureOptions& options) {
   if (assembly.output) job.unit.cubin = std::move(assembly.output->cubin);
 }
 
-// Of all sides together, so that what both have is measured once.
+// For all sides together, so that what both have is measured once.
 void timeKernels(std::vector<Job>& jobs, std::span<Collected> sides, const MeasureOptions& options) {
   std::vector<TimedText> texts;
   for (Job& job : jobs) {
@@ -227,7 +229,7 @@ void timeKernels(std::vector<Job>& jobs, std::span<Collected> sides, const Measu
   if (texts.empty()) notes.push_back("there is no PTX to measure the compile time of, only machine code");
 }
 
-// Of each side; none where it is said what to assemble for.
+// For each side; none where it is said what to assemble for.
 std::vector<BesideCode> besideCode(std::span<const Collected> sides, const MeasureOptions& options) {
   std::vector<BesideCode> result;
   if (options.architectures.empty())

@@ -1,3 +1,5 @@
+// A name that is too long loses its parameters, then its template arguments, then its middle. Names that become equal
+// within a file keep their full form.
 #include "diff/names.h"
 
 #include <fmt/format.h>

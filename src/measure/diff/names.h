@@ -17,7 +17,7 @@ struct NameOptions {
 // Demangled, without a leading `void`, unless that is not wanted or there is no such thing.
 std::string fullName(const std::string& name, const NameOptions& options);
 
-// Of each row. Beyond the width the parameters go, then the arguments of templates, then the middle; but names stay
+// For each row. Beyond the width the parameters go, then the arguments of templates, then the middle; but names stay
 // whole where two of one file and architecture would look the same. A row that was matched with another name says
 // so, and device functions say what they are.
 std::vector<std::string> displayNames(const std::vector<Row>& rows, const NameOptions& options);

@@ -1,3 +1,5 @@
+// Similarity is the longest common subsequence of words, by dynamic programming. Candidates are taken from the best on,
+// and kernels that tie are left unpaired.
 #include "diff/pairing.h"
 
 #include <fmt/format.h>

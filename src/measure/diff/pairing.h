@@ -19,7 +19,7 @@ struct PairRule {
   std::string before, after;
   std::string text() const { return before + "=" + after; }
 };
-// None, with the reason in `error`, for what is no such rule.
+// None, with the reason in `error`, for what is not such a rule.
 std::optional<PairRule> parsePair(std::string_view text, std::string& error);
 // What the rule makes of the name; none: it is not about it.
 std::optional<std::string> counterpartOf(const PairRule& rule, std::string_view name);

@@ -1,3 +1,5 @@
+// The two sides are matched as for a comparison; each function of the new side then takes over the old figures where a
+// measure got worse.
 #include "diff/ratchet.h"
 
 #include <algorithm>
@@ -5,7 +7,7 @@
 namespace ptxopt::diff {
 namespace {
 
-// < 0: better; > 0: worse; 0: the same, or not known. Of a clock what is within the tolerance is the same.
+// < 0: better; > 0: worse; 0: the same, or not known. For a clock, what is within the tolerance is the same.
 int signOf(const ptxas::FunctionMeasures& before, const ptxas::FunctionMeasures& after, const Limit& limit) {
   const ptxas::Measure m = limit.measure;
   if (m == ptxas::Measure::Notes) return ptxas::compareNotes(before, after).sign;

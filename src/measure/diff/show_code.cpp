@@ -1,3 +1,5 @@
+// Common beginnings and ends are cut off first; the rest is aligned by the longest common subsequence, unless its table
+// would have more than 2^24 cells. Three lines around each difference are shown.
 #include "diff/show_code.h"
 
 #include <fmt/format.h>

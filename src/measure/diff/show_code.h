@@ -29,12 +29,12 @@ struct CodeLine {
   std::string same;       // of lines that are the same this is: without places, and targets relative
 };
 
-// Of the bytes of a function.
+// From the bytes of a function.
 std::vector<CodeLine> codeLinesOf(std::string_view text, uint32_t architecture, bool withScheduling);
 // The lines that differ, and a few around them, with "- " and "+ " before those of one side and "  " before others.
 std::string alignedCode(const std::vector<CodeLine>& before, const std::vector<CodeLine>& after);
 
-// Of all rows whose code is not the same, one after the other; of what was measured with MeasureOptions::keepsCode.
+// For all rows whose code is not the same, one after the other; they were measured with MeasureOptions::keepsCode.
 std::string showCode(const Result& result, const Side& before, const Side& after);
 // The same by row; empty where the code is the same or not known.
 std::vector<std::string> codeOfRows(const Result& result, const Side& before, const Side& after);

@@ -1,3 +1,5 @@
+// Figures known by kernel come first; kernels that are not asked about are cut out if they are a fifth of the text or
+// more, and the rest is assembled. Tries of kernels that call nothing are put into one text, so that ptxas starts once.
 #include "guard/figures.h"
 
 #include <fmt/format.h>
@@ -87,7 +89,8 @@ void Figures::addRelocatable(std::string_view text, ptxas::Measures& measures) c
 }
 
 // The figures of a text with these functions, but for the kernels that are left out. Answers that are known are not asked
-// for again; what is not asked for is cut out of the text, if that is no small part of it and its code is not wanted.
+// for again; what is not asked for is cut out of the text, if that is not a small part of it and its code is not
+// wanted.
 ptxas::Assembly Figures::measureKernels(std::string_view text, const std::vector<FunctionOutcome>& functions,
                                         const BitVector& isLeftOut, bool mayCut) const {
   std::optional<KernelAnswers> answers;
@@ -111,7 +114,7 @@ ptxas::Assembly Figures::measureKernels(std::string_view text, const std::vector
     assembly = ptxas::assemble(cut::cutText(text, functions, isCut), architecture_, settings);
     settings.keepsOutput = ptxas_.keepsOutput;
   }
-  // Of the whole, also where ptxas does not take a part of it.
+  // For the whole, also where ptxas does not accept a part of it.
   if (!assembly) assembly = answers ? ptxas::assemble(text, architecture_, settings) : measure(text);
   if (!assembly) return assembly;
   if (answers) answers->keep(assembly.measures);

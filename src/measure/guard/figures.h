@@ -27,7 +27,7 @@ class Figures {
   // These two may be asked for at the same time.
   ptxas::Assembly ofInput() const;
   ptxas::Assembly ofOutput(const Result& result);
-  // Of results some of whose functions are tried: the figures of these, at least.
+  // For results with some functions that are tried: the figures of these, at least.
   struct Try {
     Result result;
     BitVector isTried;  // by Result::outcomesAfter

@@ -1,3 +1,6 @@
+// The order of steps: known faults are looked for, both texts are assembled, functions are judged, those that got worse
+// are retried, and the rest is put back. Judging repeats until nothing is worse, since keeping one text may change the
+// code of its callers.
 #include "guard/guard.h"
 
 #include <fmt/format.h>
@@ -169,8 +172,8 @@ class Guard {
     ptxas::Measures after;
   };
 
-  // Of functions that got worse, those that are better than the input with other options: what is worse no longer has them.
-  // Each is tried once in all.
+  // Among functions that got worse, those that are better than the input with other options: what is worse no longer
+  // has them. Each is tried once in all.
   std::vector<Taken> tryAgain(std::vector<WorseFunction>& worse, const cut::CallGraph& graph) {
     const std::vector<FunctionOutcome>& outcomes = done_.result.outcomes;
     if (guard_.tries == 0 || worse.empty()) return {};
@@ -233,7 +236,7 @@ class Guard {
   using Attempt = std::vector<const FunctionOptions*>;
 
   // The next attempt of each of these: all that is not tried is as in the input, and is not assembled where it can be cut out. An attempt that
-  // makes a text that was seen is no try. Nothing where no text is new.
+  // makes a text that was seen is not a try. Nothing where no text is new.
   std::optional<Figures::Try> nextTry(std::vector<Retry>& retries, const cut::CallGraph& graph,
                                       std::vector<Attempt>& attempts) const {
     const std::vector<FunctionOutcome>& outcomes = done_.result.outcomes;
@@ -291,7 +294,7 @@ class Guard {
   }
 
   // Whether this is a function whose code is part of several kernels', and that was not changed, nor what it reaches. Its
-  // figures are those of one copy: of which one depends on what was assembled. These kernels are compared themselves.
+  // figures are those of one copy: which one depends on what was assembled. These kernels are compared themselves.
   bool isUnchangedCopy(const WorseFunction& w, const cut::CallGraph& graph) const {
     const auto& outcomes = done_.result.outcomes;
     const ptxas::FunctionMeasures* const after = done_.guard.after.find(w.name);
@@ -304,7 +307,7 @@ class Guard {
 
   enum class Verdict : uint8_t {
     Known,
-    NoCode,    // of a function that is no kernel: it may be part of other code
+    NoCode,    // of a function that is not a kernel: it may be part of other code
     Doubtful,  // of a kernel whose figures are not there, or not those that are compared first
   };
   Verdict verdictOn(const FunctionOutcome& f) const {

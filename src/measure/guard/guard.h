@@ -1,7 +1,7 @@
 // Optimizing without making a kernel worse.
 //
 // Each function is compared before and after: by what ptxas makes of both texts (compare.h: spills, then modelled
-// cycles, or as another rule says). Of one that got worse, the original text is kept, with the device functions that
+// cycles, or as another rule says). For one that got worse, the original text is kept, with the device functions that
 // it calls, since ptxas may put their code into it. Where a kept function is called by others too, those are compared
 // again, until nothing is worse; in the end there is the input itself.
 // Before that it is tried again, without passes that may be to blame, or with other knobs of them (retry.h), and what is better than the input is taken.
@@ -9,8 +9,8 @@
 // (with_profile.h).
 // A function whose optimized text gets a fault of that ptxas that is known (known_bad.h), and whose original text does not, keeps the latter.
 // An input that ptxas is known to make wrong code of is first put into a form that the fault does not hit, where one is known.
-// What cannot be judged keeps its text as well: everything where ptxas has no answer about the input or refuses the
-// result, else the functions whose code has no figures on one of the sides. A text with functions that no kernel
+// What cannot be judged keeps its text as well: everything where ptxas has no result for the input or refuses the
+// result, otherwise the functions whose code has no figures on one of the sides. A text with functions that no kernel
 // reaches is assembled as relocatable code too, which is what gives these figures.
 // Cost: ptxas for the text before and after, for the functions that are tried again, once a try, and for all again for
 // each iteration in which others share what was kept; answers come from the cache where they are known. Nothing that
@@ -46,10 +46,10 @@ inline constexpr unsigned kTriesOfJit = 1;  // where each compilation is waited 
 struct GuardOptions {
   GuardMode mode = GuardMode::Off;
   ptxas::PtxasSettings ptxas;
-  // Not empty: the one of these that takes the text is asked, in the place of ptxas.program.
+  // Not empty: the one of these that takes the text is asked, instead of ptxas.program.
   ptxas::PtxasCandidates candidates;
   std::string architecture;  // that ptxas compiles for; empty: Options::architecture, or the text's
-  bool isInsistent = false;  // asked for in so many words: who has no verdict on the input is to fail
+  bool isInsistent = false;  // asked for explicitly: without a verdict on the input it is to fail
   ptxas::GuardRule rule = ptxas::GuardRule::Time;  // what worse is
   unsigned tries = 0;                              // how often what got worse is tried again, at most kMostTries
   // The figures are of the very call that makes the code: what has no code there has none.

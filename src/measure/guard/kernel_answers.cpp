@@ -1,3 +1,5 @@
+// Each kernel gets a key from the texts of the functions that it reaches and from the tokens outside of functions.
+// Figures found in the cache are merged into those of a run, sorted by name.
 #include "guard/kernel_answers.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// The figures of kernels, each kept for itself: a file of which one kernel is another one asks ptxas about that one.
+// The figures of kernels, each kept for itself: a file with one changed kernel asks ptxas about that one.
 //
 // ptxas compiles each function by itself (tests/cli/guard/cut.py), so that the figures of a kernel and of the functions that it
 // reaches depend on these, on what stands outside of functions, and on how ptxas is called. That does not hold where an address
@@ -30,7 +30,7 @@ class KernelAnswers {
   const BitVector& known() const { return isKnown_; }
   // Keeps the figures of the other kernels.
   void keep(const ptxas::Measures& measures) const;
-  // Adds those that are known, in the place of what a text gave in which they were cut.
+  // Adds those that are known, instead of what a text gave in which they were cut.
   void addTo(ptxas::Measures& measures) const;
 
  private:

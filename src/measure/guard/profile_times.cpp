@@ -1,3 +1,5 @@
+// The text is assembled with lines, the model of time is applied with the profile's loops, and the times of kernels
+// whose iterations are all known are kept in the cache as JSON.
 #include "guard/profile_times.h"
 
 #include <algorithm>

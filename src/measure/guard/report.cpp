@@ -1,3 +1,5 @@
+// The JSON member is inserted before the last brace of the report, which may be too large to be parsed again. Lines for
+// people are made from the same lists, in the order avoided, retried, without the profile, kept.
 #include "guard/report.h"
 
 #include <fmt/format.h>

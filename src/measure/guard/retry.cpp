@@ -1,3 +1,5 @@
+// A table of levers, ordered by what helped kernels of the corpus, makes the attempts: passes skipped, passes declined
+// in one loop, knobs. The loop that lost most is found by modelled cycles, and a text that was seen is not tried again.
 #include "guard/retry.h"
 
 #include <algorithm>
@@ -113,7 +115,7 @@ std::vector<FunctionOptions> attemptsOf(const std::vector<std::string>& passes, 
 
 namespace {
 
-// The labels of the loops that lost most. The text is read once, where there is a function of which one can be told.
+// The labels of the loops that lost most. The text is read once, where one can be given for some function.
 class LoopLabels {
  public:
   LoopLabels(std::string_view text, const std::vector<WorseFunction>& worse, const ptxas::Measures& before,
@@ -198,7 +200,7 @@ std::optional<ptxas::Comparison> gainOf(const std::vector<uint32_t>& closure, ui
     const ptxas::FunctionMeasures* const was = before.find(outcomes[f].name);
     const ptxas::FunctionMeasures* const is = after.find(outcomes[f].name);
     if (was == nullptr || is == nullptr) {
-      // The code of functions that are no kernels may be part of others', or gone.
+      // The code of functions that are not kernels may be part of others', or gone.
       if (f == root || outcomes[f].isKernel) return std::nullopt;
       continue;
     }

@@ -26,7 +26,7 @@ struct Clues {
   std::string loop;        // the label of the innermost loop that lost most; empty: not known, or there is only one
 };
 
-// Which of the innermost loops, of which there are as many before and after, lost most cycles, wherever data lies. Nothing: there are
+// Which of the innermost loops, as many before as after, lost most cycles, wherever data lies. Nothing: there are
 // not at least two, or their times are not known.
 std::optional<std::size_t> worstLoop(const ptxas::FunctionMeasures& before, const ptxas::FunctionMeasures& after);
 

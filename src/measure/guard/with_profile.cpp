@@ -1,3 +1,5 @@
+// The passes run with the profile and without it; kernels whose text differs are judged both ways by the same input.
+// The chosen mixture is optimized once more and checked function by function against the texts that were judged.
 #include "guard/with_profile.h"
 
 #include <algorithm>
@@ -106,7 +108,7 @@ class ProfileChoice {
     return found;
   }
 
-  // Of candidates, by the profile's iterations.
+  // Times of candidates, by the profile's iterations.
   void findTimes(const std::set<std::string>& candidates) {
     if (candidates.empty() || guard_.rule != ptxas::GuardRule::Time) return;
     const auto of = [&](const Guarded& judged) {
@@ -151,7 +153,7 @@ class ProfileChoice {
     }
   }
 
-  // What optimize() is to be told so that these kernels have what comes of the profile.
+  // The options of optimize() by which these kernels get what comes of the profile.
   Options optionsFor(const std::set<std::string>& taken) const {
     const auto isTaken = [&](const std::string& name) { return taken.contains(name); };
     Options mixed = options_;
@@ -219,7 +221,7 @@ class ProfileChoice {
     report.retried.insert(report.retried.begin(), one.retried.begin(), one.retried.end());
     report.withoutProfile = std::move(refused_);
     std::ranges::sort(report.withoutProfile, {}, &WithoutProfile::name);
-    // Of the other kernels: as they are without the profile, or, where nothing was changed so, as in the input.
+    // The other kernels: as they are without the profile, or, where nothing was changed so, as in the input.
     ptxas::Measures after = one.asked ? std::move(one.after) : report.before;
     for (const ptxas::FunctionMeasures& f : report.after.functions)
       if (taken_.contains(f.name)) replace(after, f);

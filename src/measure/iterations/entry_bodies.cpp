@@ -1,3 +1,5 @@
+// The two sides of a test are found by reachability in the control-flow graph. The code before each test is executed on
+// values with known and unknown bits; an unknown test counts as passed, and shares follow the times of the classes.
 #include "iterations/entry_bodies.h"
 
 #include <algorithm>
@@ -25,7 +27,7 @@ std::vector<bool> reachedFrom(const Cfg& cfg, BlockId first) {
   return isReached;
 }
 
-// Bits of which some are known.
+// Bits, some of them known.
 struct Bits {
   uint64_t known = 0, value = 0;
 

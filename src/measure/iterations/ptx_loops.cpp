@@ -1,3 +1,5 @@
+// Each loop is noted by the lines of its instructions, with the trip count of scalar evolution or the entries and
+// iterations of the profile. Copies of a loop share the profile's counts by how much each computes in an iteration.
 #include "iterations/ptx_loops.h"
 
 #include <algorithm>
@@ -101,7 +103,7 @@ class LoopsOfFunction {
 
   // ---- loops ----
 
-  // Of the code that tests at the end, or after the header's test; 0: not known.
+  // For the code that tests at the end, or after the header's test; 0: not known.
   double knownOf(LoopId l) {
     ScalarEvolution& evolution = analyses_.scalarEvolution();
     const TripCount& trip = evolution.tripCount(l);
@@ -116,7 +118,7 @@ class LoopsOfFunction {
     return testsFirst ? backedges : backedges + 1;
   }
 
-  // What launches were seen to make of a loop that the profile has, and of which of the profile's it is.
+  // The observed iterations of a loop that the profile has, and which of the profile's loops it is.
   struct Seen {
     double iterations = 0;  // in the mean over launches, as PtxLoops has it
     std::string_view label;
@@ -135,8 +137,8 @@ class LoopsOfFunction {
     return {};
   }
 
-  // What an iteration does, which tells how many of the original it makes: arithmetic of floating-point numbers, which passes neither
-  // remove nor add; stores; all instructions.
+  // What an iteration does, which shows how many of the original it makes: arithmetic of floating-point numbers, which
+  // passes neither remove nor add; stores; all instructions.
   std::array<double, 3> workOf(LoopId l) const {
     const Loops& loops = analyses_.loops();
     double computed = 0, written = 0, all = 0;
@@ -172,7 +174,7 @@ class LoopsOfFunction {
       if (those.size() > 1) divide(those);
   }
 
-  // Of versions of a loop with as many copies, that with fewest accesses runs where arrays are apart.
+  // Among versions of a loop with as many copies, the one with fewest accesses runs where arrays are apart.
   void leaveVersions(const std::vector<LoopId>& those, const std::vector<double>& copies) {
     for (std::size_t k = 0; k < those.size(); ++k)
       for (std::size_t other = 0; other < those.size(); ++other)

@@ -1,3 +1,5 @@
+// Results are kept in a map of the process and in the cache, by path, inode, size and time of change of the program.
+// Texts are read as far as their .version only.
 #include "ptxas/abilities.h"
 
 #include <fmt/format.h>
@@ -124,7 +126,7 @@ PtxVersion newestVersionSaid(std::string_view message) {
 }
 
 PtxasAbilities abilitiesOf(const std::string& program, Cache* cache) {
-  // Of this process: many files ask about the same few programs, from several threads.
+  // For this process: many files ask about the same few programs, from several threads.
   static std::mutex mutex;
   static std::map<std::string, PtxasAbilities> known;
   const std::string key = keyOf(program);

@@ -26,7 +26,7 @@ std::string versionText(const PtxVersion& version);  // "8.8"
 struct PtxNeed {
   PtxVersion version;        // not known: any will do
   std::string architecture;  // "sm_90a"; empty: any will do
-  // The text itself, of which ptxas may be known to make wrong code; empty: that is not asked. It outlives this.
+  // The text itself, as ptxas may be known to make wrong code for it; empty: that is not asked. It outlives this.
   std::string_view text = {};
 };
 

@@ -1,3 +1,5 @@
+// The key of the cache is everything that the figures depend on, our own tables included. A run writes the text, starts
+// ptxas with -v, reads the cubin, and adds spills and notes from the messages; paths are taken out of these.
 #include "ptxas/assemble.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// Rows are filtered by their words in the text before anything is parsed. Edits are collected as ranges of the source
+// and applied in order, so that all else keeps its text.
 #include "ptxas/avoid_bad.h"
 
 #include <fmt/format.h>

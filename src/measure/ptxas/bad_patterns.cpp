@@ -1,3 +1,5 @@
+// A PatternReader indexes who writes and who reads each register, follows copies as ptxas does, and leaves out what
+// nothing rests on. Each pattern is one predicate on an instruction.
 #include "ptxas/bad_patterns.h"
 
 #include <algorithm>
@@ -82,7 +84,7 @@ class PatternReader {
     return found;
   }
 
-  // Of an operand that is a register and no more.
+  // For an operand that is a register and no more.
   static std::optional<RegId> plain(std::span<const Operand> operand) {
     return operand.size() == 1 && operand[0].isRegister() && operand[0].flags == 0 ? std::optional(operand[0].reg())
                                                                                    : std::nullopt;
@@ -119,7 +121,7 @@ class PatternReader {
     open.push_back(r);
   }
 
-  // Of a mov of a whole 32-bit register: which one.
+  // Which register, for a mov of a whole 32-bit one.
   std::optional<RegId> copied(InstrId id) const {
     const OpcodeForm& form = module_.form(f_[id]);
     if (form.op != Op::Mov || form.present != 0 || form.typeCount != 1 || info(form.type).bits != 32 ||

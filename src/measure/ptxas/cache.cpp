@@ -1,3 +1,5 @@
+// All accesses go through descriptors of folders that were checked to belong to the user and to be closed to others. An
+// entry begins with a digest of its key and value; the oldest entries are removed when the process ends, until all fit.
 #include "ptxas/cache.h"
 
 #define XXH_INLINE_ALL
@@ -71,8 +73,8 @@ bool isHex(std::string_view name, std::size_t digits) {
   return name.size() == digits && name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-// Of a regular file that is no larger than an entry. Nothing where there is another thing, which may be one that is waited
-// for.
+// For a regular file that is no larger than an entry. Nothing where there is another thing, which may be one that is
+// waited for.
 std::optional<std::string> bytesOf(int fd) {
   struct stat status {};
   if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) ||
@@ -238,7 +240,7 @@ void Cache::put(const std::string& key, std::string_view value) {
   const std::string path = fmt::format("{}/{}/{}", folder_, kEntries, nameOf(key));
   AtomicFile file(path, 0600);
   if (!file.isOpen() || !file.write(head) || !file.write(value)) return;
-  // An empty folder goes; one with something in it stays, and is no place for an entry.
+  // An empty folder goes; one with something in it stays, and is not a place for an entry.
   added_ = file.commit() || (errno == EISDIR && ::rmdir(path.c_str()) == 0 && file.commit()) || added_;
 }
 

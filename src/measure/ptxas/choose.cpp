@@ -1,3 +1,5 @@
+// Candidates are asked in order whether they take all texts, and what they say is cached. One with a known fault for a
+// text is remembered and taken only if no other is without one.
 #include "ptxas/choose.h"
 #include "support/log.h"
 

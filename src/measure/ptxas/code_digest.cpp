@@ -1,3 +1,5 @@
+// Bits of each instruction are divided by masks that depend on its form. The parts are hashed in order, and the
+// operations a second time as a sum, which does not depend on their order.
 #include "ptxas/code_digest.h"
 
 #include <fmt/format.h>
@@ -22,7 +24,7 @@ constexpr uint64_t mask(unsigned first, unsigned last) {  // within a 64-bit wor
   return (~uint64_t{0} >> (63 - last)) & (~uint64_t{0} << first);
 }
 
-// Which bits of an instruction are of which part. Those that are in none of these are of the operation.
+// Which bits of an instruction belong to each part. Those that are in none of these are of the operation.
 struct Masks {
   sass::Word registers, constants;
 };

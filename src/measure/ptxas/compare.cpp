@@ -1,3 +1,5 @@
+// The order of checks: blocks that no longer fit, new notes, spills, then times or the other rule's measures. A kernel
+// with two bodies is compared by the body that its profile's launches run, as long as the others lose little.
 #include "ptxas/compare.h"
 
 #include <fmt/format.h>
@@ -184,15 +186,15 @@ Comparison compareFigures(const FunctionMeasures& before, const FunctionMeasures
   return compare(before, after, kByWarps);
 }
 
-// The most threads of a block that the registers allow, as far as launches may have so many: each quarter of an SM has 512 for each
-// lane, and a warp takes them by eights.
+// The most threads of a block that the registers allow, as far as launches may have that many: each quarter of an SM
+// has 512 for each lane, and a warp takes them by eights.
 uint32_t threadsThatFit(const FunctionMeasures& f) {
   constexpr uint32_t kRegistersOfPart = 512, kUnit = 8, kThreadsOfParts = 128, kMostThreads = 1024;
   const uint32_t taken = (std::max(f.registers, 1u) + kUnit - 1) / kUnit * kUnit;
   return std::min(f.threads != 0 ? f.threads : kMostThreads, kRegistersOfPart / taken * kThreadsOfParts);
 }
 
-// A launch with so many threads would fail.
+// A launch with that many threads would fail.
 Comparison compareBlocks(const FunctionMeasures& before, const FunctionMeasures& after) {
   const uint32_t threads = threadsThatFit(before);
   if (!before.isKernel || threadsThatFit(after) >= threads) return {};

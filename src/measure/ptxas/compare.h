@@ -78,16 +78,17 @@ struct ProfiledTime {
   ModelledTime::Cycles beside{}, besideAlone{};  // of the body for launches that the profile does not have
   double computed = 0, written = 0;              // of timing::Work
 };
-// Both are of the same kernel, made without a profile and with it. Of no use where they do not compute as much: some loop is taken for
-// another one.
+// Both are of the same kernel, made without a profile and with it. Useless where they do not compute as much: some loop
+// is taken for another one.
 struct ProfiledTimes {
   ProfiledTime without, with;
   bool areOfSameWork() const;
 };
 
-// Of a kernel as it is made without a profile and with it. Launches beside the profile may cost two percent more at most, whatever
-// others gain, by this rule and by the profile's iterations. It is better where it is by this rule, and by the profile costs no more; or where it costs less by the profile, and
-// by this rule two percent more at most. Without `times` the rule decides.
+// For a kernel as it is made without a profile and with it. Launches beside the profile may cost two percent more at
+// most, whatever others gain, by this rule and by the profile's iterations. It is better where it is by this rule, and
+// by the profile costs no more; or where it costs less by the profile, and by this rule two percent more at most.
+// Without `times` the rule decides.
 Comparison compareProfiled(const FunctionMeasures& without, const FunctionMeasures& with, GuardRule rule,
                            const std::optional<ProfiledTimes>& times = std::nullopt);
 // What of both is compared, by what they do; nothing: no time is known of one of them.

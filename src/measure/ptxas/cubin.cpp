@@ -1,3 +1,5 @@
+// A CubinReader opens the file by libelf and walks symbols and sections once for what was asked: figures, names, or
+// code with its lines. Attributes of .nv.info are read by their format, and an offset outside of the file is an error.
 #include "ptxas/cubin.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// Candidates are collected in order, each file once by its canonical path, and never this program. A variable that
+// names something that cannot be called is noted for a warning, and the search goes on.
 #include "ptxas/find.h"
 
 #include <fmt/format.h>
@@ -63,7 +65,7 @@ class Collector {
   std::vector<std::filesystem::path> files_;
 };
 
-// What the user says in so many words. True when that is all there is to say.
+// What the user says explicitly. True when that is all there is to say.
 bool takeVariables(PtxasCandidates& to, Collector& collector) {
   for (const char* variable : {"PTXOPT_PTXAS", "PTXAS"}) {
     const std::string value = environmentValue(variable);

@@ -1,6 +1,6 @@
 // Where the real ptxas is.
 //
-// ptxas is no part of ptxopt and need not be there: who needs it says so when it is not. Where there are several, the
+// ptxas is not part of ptxopt and need not be there: who needs it says so when it is not. Where there are several, the
 // user's word counts before all: an option, $PTXOPT_PTXAS, $PTXAS. Then comes what the client would have called, then
 // those of the machine, in a fixed order, then those in Python environments; the first of these that takes the file is
 // chosen (choose.h).
@@ -42,10 +42,10 @@ void addPython(PtxasCandidates& to);
 // What is wrong with a variable, and what is taken instead of its program.
 std::string insteadOf(const std::string& why, const std::string& taken);
 
-// Of a variable that names a program: what is wrong, "PTXAS is '/a': there is no such file"; empty where nothing is.
+// What is wrong with a variable that names a program, "PTXAS is '/a': there is no such file"; empty where nothing is.
 // A name without a slash is looked for in PATH.
 std::string whyNoProgram(const char* variable, const std::string& value);
-// The same of one that names the folder of a toolkit, of which bin/NAME is wanted.
+// The same of one that names the folder of a toolkit, whose bin/NAME is wanted.
 std::string whyNoToolkit(const char* variable, const std::string& folder, const char* name);
 
 // Whether the file is this program, or ptxopt or ptxopt-ptxas elsewhere.

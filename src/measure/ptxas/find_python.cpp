@@ -1,3 +1,5 @@
+// Folders of packages are collected in order, each once; each row of python_ptxas.def is then looked for in each
+// folder.
 #include "ptxas/find_python.h"
 
 #include <fmt/format.h>

@@ -14,7 +14,7 @@ namespace ptxopt::ptxas {
 // Folders that hold packages: site-packages, dist-packages.
 std::vector<std::string> pythonPackageFolders();
 std::vector<PtxasCandidate> ptxasOfPython();
-// Of one such folder.
+// For one such folder.
 std::vector<PtxasCandidate> ptxasOfPackages(const std::string& folder);
 
 }  // namespace ptxopt::ptxas

@@ -1,3 +1,5 @@
+// Comments and strings become blanks of the same length first, so that lines and offsets stay. One scan then follows
+// braces from .entry or .func to the end of the body or declaration.
 #include "ptxas/function_places.h"
 
 #include <algorithm>
@@ -35,7 +37,7 @@ std::string withoutComments(std::string_view ptx) {
   return text;
 }
 
-// The name that is declared after .entry or .func: behind what is returned, if anything is.
+// The name that is declared after .entry or .func: after what is returned, if anything is.
 std::string nameAt(std::string_view text) {
   std::size_t at = text.find_first_not_of(" \t\r\n");
   if (at != std::string_view::npos && text[at] == '(') at = text.find(')', at);

@@ -18,7 +18,7 @@ struct FunctionPlace {
   std::string text;                      // from its directive to its last brace, without comments
 };
 
-// Of functions with a body, in their order.
+// For functions with a body, in their order.
 std::vector<FunctionPlace> functionPlaces(std::string_view ptx);
 
 // Whether an opcode that begins with this word stands in it: "wgmma" for "wgmma.fence.sync.aligned".

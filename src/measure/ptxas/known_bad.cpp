@@ -1,3 +1,5 @@
+// A row concerns a text where the release, the architecture and one word of its pattern agree; only then is the text
+// parsed and the predicate asked. Ranges of architectures and releases are read from the table's own spelling.
 #include "ptxas/known_bad.h"
 
 #include <fmt/format.h>

@@ -1,11 +1,11 @@
 // Releases of ptxas that are known to be at fault, and the texts that the fault reaches.
 //
 // The rows are data: known_bad.def, and known_bad_patterns.def for what a text has to have. A pattern is a predicate on the
-// representation (bad_patterns.h). Of rows without a pattern nothing follows for a text: they are listed, and no choice rests
-// on them. Rows of a pattern that is a trigger, all that the fault needs, are warned of where a text has it, and the choice among
-// several ptxas (choose.h) avoids them. Those of a part of what it needs are for `ptxopt check`.
-// Cost: a text is parsed only where a row concerns the release and the architecture, and one of the words of its pattern
-// stands in the text.
+// representation (bad_patterns.h). Rows without a pattern have no consequence for a text: they are listed, and no
+// choice rests on them. Rows of a pattern that is a trigger, all that the fault needs, are warned of where a text has
+// it, and the choice among several ptxas (choose.h) avoids them. Those of a part of what it needs are for `ptxopt
+// check`. Cost: a text is parsed only where a row concerns the release and the architecture, and one of the words of
+// its pattern stands in the text.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ struct Release {
   auto operator<=>(const Release&) const = default;
   bool isKnown() const { return numbers[0] != 0; }
 };
-// Of "V12.3.103", "12.3.103", "12.3"; not known where the text is anything else.
+// The version in "V12.3.103", "12.3.103", "12.3"; not known where the text is anything else.
 Release releaseOf(std::string_view text);
 std::string toText(const Release& release);  // "12.3.103"
 

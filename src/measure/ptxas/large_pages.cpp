@@ -8,7 +8,7 @@ namespace ptxopt::ptxas {
 namespace {
 
 constexpr const char* kVariable = "GLIBC_TUNABLES";
-// The heap grows by 32 MiB, of which only what is touched is there, and holds blocks of up to that size, too.
+// The heap grows by 32 MiB; only what is touched of it is there. It holds blocks of up to that size, too.
 constexpr const char* kTunables =
     "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=33554432:glibc.malloc.mmap_threshold=33554432";
 

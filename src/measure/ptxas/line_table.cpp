@@ -1,3 +1,5 @@
+// A Reader stays within the section and remembers a failure, so that damaged bytes end the reading. A Program runs the
+// line-number opcodes and adds a row for each; each sequence is kept with its place.
 #include "ptxas/line_table.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Counts come from the decoded code and its loops; times come from the model, with the kernel's warps and threads.
+// Cycles are rounded to hundredths, so that equal code has equal figures in JSON.
 #include "ptxas/machine_code.h"
 
 #include <algorithm>

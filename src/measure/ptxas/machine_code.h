@@ -19,13 +19,13 @@ struct MachineCodeCounts {
   uint32_t innerLoops = 0;
 };
 
-// By src/measure/timing, of a kernel with its `warps` and `threads`; rounded to hundredths of a cycle. `isLaunchKnown`: SMs hold so many
-// warps, not fewer.
+// By src/measure/timing, of a kernel with its `warps` and `threads`; rounded to hundredths of a cycle. `isLaunchKnown`:
+// SMs hold that many warps, not fewer.
 ModelledTime timeMachineCode(std::string_view text, uint32_t architecture,
                              std::span<const sass::IndirectBranch> branches, const FunctionMeasures& kernel,
                              const target::Machine& machine, bool isLaunchKnown = false);
 
-// Of the bytes of a .text section; `architecture` is the number of sm_NUMBER.
+// From the bytes of a .text section; `architecture` is the number of sm_NUMBER.
 MachineCodeCounts countMachineCode(std::string_view text, uint32_t architecture,
                                    std::span<const sass::IndirectBranch> branches = {});
 

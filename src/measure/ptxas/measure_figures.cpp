@@ -50,7 +50,7 @@ std::optional<Measure> measureNamed(std::string_view name) {
 bool isMoreBetter(Measure m) { return kInfos[static_cast<std::size_t>(m)].moreIsBetter; }
 
 std::optional<uint64_t> value(const FunctionMeasures& f, Measure m) {
-  // Of a function that ptxas put into the section of its caller, messages tell the frame and the spills only.
+  // Messages give only the frame and the spills of a function that ptxas put into the section of its caller.
   const bool hasCode = f.isKernel || f.instructions != 0;
   switch (m) {
     case Measure::Notes: return f.notes ? std::optional<uint64_t>(f.notes->size()) : std::nullopt;

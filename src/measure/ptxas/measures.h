@@ -31,8 +31,8 @@ struct ModelledTime {
   // iteration of each loop, without the loops in it.
   Cycles alone{};
   std::vector<Cycles> loopsAlone;
-  // Of a kernel of two bodies, of which a test at its entry chooses one (timing/launch_versions.h): as if it had the one, and as if it
-  // had the other, in the order of addresses. Otherwise none.
+  // For a kernel of two bodies, one chosen by a test at its entry (timing/launch_versions.h): as if it had the one, and
+  // as if it had the other, in the order of addresses. Otherwise none.
   std::vector<ModelledTime> versions;
   friend bool operator==(const ModelledTime&, const ModelledTime&) = default;
 };
@@ -77,8 +77,8 @@ struct Measures {
 // Threads of a block that count where the kernel does not say: such as most kernels are launched with.
 inline constexpr uint32_t kThreadsWhenUnknown = 256;
 
-// Fills in `warps` of a kernel from the occupancy tables, not more than so many blocks give each SM. Nothing for an architecture that
-// they do not have.
+// Fills in `warps` of a kernel from the occupancy tables, not more than that many blocks give each SM. Nothing for an
+// architecture that they do not have.
 void setWarps(FunctionMeasures& kernel, std::string_view architecture, uint64_t blocks = 0);
 
 }  // namespace ptxopt::ptxas

@@ -1,3 +1,5 @@
+// Members that older baselines lack are optional, and modelled times are taken only if they come from the present
+// model, by its digest. An entry of the cache that cannot be read counts as none.
 #include "ptxas/measures_json.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// Each message is split into id and text, its function is taken from its words or its line, and what names none waits
+// for the end. Notes are then sorted, and compared without digits.
 #include "ptxas/notes.h"
 
 #include <fmt/format.h>
@@ -164,8 +166,8 @@ class Attribution {
     std::ranges::find(measures_.functions, name, &FunctionMeasures::name)->notes->push_back(note);
   }
 
-  // Of what a message may be that names nobody: functions that have the opcode, and whose machine code does not show that
-  // they are not meant; otherwise all kernels.
+  // What a message that names no function may be about: functions that have the opcode, and whose machine code does not
+  // show that they are not meant; otherwise all kernels.
   std::vector<std::string> candidates(const NoteInfo* info) const {
     std::vector<std::string> with, meant, kernels;
     for (const FunctionMeasures& f : measures_.functions)

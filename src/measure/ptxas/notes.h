@@ -31,8 +31,8 @@ struct Note {
 // Sets the notes of all functions: of each that has none to an empty list. `cubin` is what was made of `ptx`.
 void addNotes(std::string_view messages, std::string_view ptx, std::string_view cubin, Measures& measures);
 
-// The notes of `after` that `before` lacks: none where the notes of a side are not known. Of those that functions have
-// together, also such that are said more often than before.
+// The notes of `after` that `before` lacks: none where the notes of a side are not known. Among those that functions
+// have together, also those that occur more often than before.
 std::vector<Note> newNotes(const FunctionMeasures& before, const FunctionMeasures& after);
 
 // "C7508,C7510": the numbers, each once.

@@ -1,3 +1,5 @@
+// The sections are read, the command line loses its four bytes, and everything is laid out again. The same layout is
+// first made of the unchanged sections and has to give the offsets of the file.
 #include "ptxas/plain_cubin.h"
 
 #include <elf.h>
@@ -136,7 +138,7 @@ class Layout {
     header_.e_shoff = sectionsAt_;
     header_.e_phoff = programsAt_;
     std::string out(size_, '\0');
-    // What lies before the note may have gaps, which are no section's.
+    // What lies before the note may have gaps, which belong to no section.
     std::ranges::copy(bytes_.substr(0, sections_[note_].sh_offset), out.begin());
     write(out, 0, header_);
     for (std::size_t i = 0; i < sections_.size(); ++i) {

@@ -1,3 +1,5 @@
+// The kind of match decides what is compared: loops one by one, runs of loops, versions, all loops together, or the
+// whole. Each comparison goes over the three memory scenarios, and the first that is worse decides.
 #include "ptxas/time_comparison.h"
 
 #include <fmt/format.h>
@@ -12,7 +14,7 @@ constexpr double kSameAlone = 0.02;  // with few warps
 // A loop may become slower by this part of its cycles, or by two cycles an iteration and less than a quarter, if the whole gains
 // several times as much, with many warps or with few.
 constexpr double kSlip = 0.1, kSlipCycles = 2, kMostSlip = 0.25, kGainOfSlip = 3;
-constexpr double kLeastIterations = 1;  // of a loop that slips: behind many conditions hardly any are assumed
+constexpr double kLeastIterations = 1;  // of a loop that slips: after many conditions hardly any are assumed
 
 }  // namespace
 

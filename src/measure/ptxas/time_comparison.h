@@ -73,14 +73,13 @@ class TimeComparison {
   static double gainOf(double before, double after) { return isLonger(after, before) ? 1 - after / before : 0; }
 
   // Another number of loops, which do not do the same in 8 iterations: ptxas made two of one, or none, on one side
-  // only. What costs more for the same work is worse. Nothing is better by this: which loop was made of which is not
-  // known.
+  // only. What costs more for the same work is worse. Nothing is better by this: which loop became which is not known.
   Comparison compareTogether() const;
 
-  // Of one loop before, several were made: the main one, and others for the iterations that are left.
+  // One loop before became several: the main one, and others for the iterations that are left.
   Comparison compareRuns() const;
 
-  // Of one loop before, several were made, of which a check chooses one: better if some cost less and none costs more than
+  // One loop before became several, and a check chooses one: better if some cost less and none costs more than
   // anything that it may be a version of.
   Comparison compareVersions() const;
 

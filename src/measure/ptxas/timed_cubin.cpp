@@ -1,3 +1,5 @@
+// Figures and code are read from the cubin, and each function is estimated with its lines. A kernel with several bodies
+// is estimated once for each, and its whole is their mean, weighted by shares of launches.
 #include "ptxas/timed_cubin.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // The model of time (src/measure/timing) for each function of a cubin, with the lines of PTX that its machine code was made of.
 //
-// Errors: what is no cubin, an architecture before sm_70, a name that no function has. Thread-safe: no state.
+// Errors: what is not a cubin, an architecture before sm_70, a name that no function has. Thread-safe: no state.
 #pragma once
 
 #include <optional>
@@ -30,10 +30,11 @@ struct TimedFunction {
   timing::TimedCode code;
   timing::FunctionTime time;
   std::vector<LineRow> lines;  // of the PTX; none for a cubin without them
-  // In the order of PtxLoops::bodies; `time` weighs them by their shares. Empty: it has one, or it is not known which code is of which.
+  // In the order of PtxLoops::bodies; `time` weighs them by their shares. Empty: it has one, or it is not known which
+  // code belongs to which body.
   std::vector<TimedBody> bodies = {};
 
-  // Of an instruction of `code`; 0: not known.
+  // For an instruction of `code`; 0: not known.
   uint32_t lineOf(uint32_t instruction) const;
 };
 
@@ -56,7 +57,8 @@ struct TimedCubin {
 struct TimedCubinOptions {
   std::string function;  // only this one; empty: all
   uint32_t threads = 0;  // of a block, where the kernel does not say; 0: kThreadsWhenUnknown
-  // How often loops iterate: the first of these that says so, else kAssumedIterations whenever control enters a loop.
+  // How often loops iterate: the first of these that says so, otherwise kAssumedIterations whenever control enters a
+  // loop.
   const timing::ProfileCounts* profile = nullptr;
   std::optional<double> iterations;         // of each loop, whenever control enters it
   const timing::PtxLoops* loops = nullptr;  // of the PTX, with constant trip counts

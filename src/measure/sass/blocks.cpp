@@ -1,3 +1,5 @@
+// One pass marks the instructions that begin a block, a second cuts the code there, and a third adds successors by the
+// flow of the last instruction.
 #include "sass/blocks.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Blocks that control reaches are put in order, and nested loops are found by nestedLoops() (support/graph.h). Outer
+// loops come before inner ones in the result.
 #include "sass/control_flow.h"
 
 #include <algorithm>

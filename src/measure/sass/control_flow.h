@@ -2,10 +2,10 @@
 //
 // Blocks: code is cut at targets of branches and calls and after what may go elsewhere. The padding at its end is in
 // no block. Edges follow Instruction::flow(): a call goes on at the next instruction, and the end of a region of
-// divergence (BSSY, BSYNC, WARPSYNC.COLLECTIVE) is no edge, since threads get there by branches of their own. A branch
-// to itself that is always taken has no successor: it does no work, and ptxas puts one after each function to stop it.
-// An indirect branch goes to the targets that the caller names; without them it has no successor. A branch out of
-// the code has none there.
+// divergence (BSSY, BSYNC, WARPSYNC.COLLECTIVE) is not an edge, since threads get there by branches of their own. A
+// branch to itself that is always taken has no successor: it does no work, and ptxas puts one after each function to
+// stop it. An indirect branch goes to the targets that the caller names; without them it has no successor. A branch out
+// of the code has none there.
 //
 // Loops: a loop is a maximal strongly connected set of blocks, and, inside it, those that remain when its entries are
 // taken out. An entry is a block where control comes in from a block outside the loop, the first block of the code, or

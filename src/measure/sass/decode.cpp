@@ -1,3 +1,5 @@
+// A table of 2^13 entries maps the encoding, 12 bits and bit 91, to the opcode; variants are then found by masks on the
+// whole word. Fields are taken from fixed bits.
 #include "sass/decode.h"
 
 #include <cstring>

@@ -22,7 +22,7 @@ class Decoder {
 
   // `at` is where the instruction stands, in bytes from the beginning of its section.
   Instruction decode(Word word, int64_t at) const;
-  // Of the bytes of a .text section.
+  // From the bytes of a .text section.
   std::vector<Instruction> decode(std::string_view text) const;
 
  private:

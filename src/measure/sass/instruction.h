@@ -49,7 +49,7 @@ struct Predicate {
   friend constexpr bool operator==(Predicate, Predicate) = default;
 };
 
-// What ptxas tells the scheduler.
+// What ptxas encodes for the scheduler.
 struct Control {
   static constexpr uint8_t kNoScoreboard = 7;
   uint8_t stall = 0;                        // cycles, 0 to 15
@@ -66,7 +66,7 @@ struct Instruction {
   uint16_t encoding = 0;  // the 13 bits of the opcode, bit 91 highest
   Predicate guard;
   Control control;
-  // Of a branch, an exit or a return: whether control may also continue after it, for all that is known here.
+  // For a branch, an exit or a return: whether control may also continue after it, for all that is known here.
   bool isConditional = false;
   // Where a branch, a call, or the end of a region of divergence (BSSY, WARPSYNC.COLLECTIVE) leads: bytes from the
   // beginning of what was decoded, which may be outside of it. None where a register or a constant holds it.

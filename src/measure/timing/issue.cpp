@@ -1,3 +1,5 @@
+// A Warp goes over the instructions in order and keeps when each unit, each scoreboard and the stall of the instruction
+// before are free. The critical path is followed backwards from the last issue through what each waited for.
 #include "timing/issue.h"
 
 #include <algorithm>
@@ -13,7 +15,7 @@ constexpr double kSameTime = 0.01;  // cycles
 // Cycles until sources are read: those of loads, and of stores with their data. Source: Huerta et al. (issue.h), write after
 // read of 32-bit accesses to global memory.
 constexpr double kRead = 11, kReadForStore = 14;
-// Of more results of one scoreboard the oldest are forgotten.
+// If one scoreboard has more results, the oldest are forgotten.
 constexpr std::size_t kMostOutstanding = 64;
 
 class Warp {

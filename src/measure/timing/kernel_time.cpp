@@ -1,3 +1,5 @@
+// Units, bytes and latencies are summed for each region and scenario, the largest limits it, and the function is the
+// sum over regions by their counts. The digest covers all figures of the machine and a revision of the model.
 #include "timing/kernel_time.h"
 
 #define XXH_INLINE_ALL
@@ -15,7 +17,7 @@ constexpr double kWarpThreads = 32;
 
 std::size_t index(Unit unit) { return static_cast<std::size_t>(unit); }
 
-// Of a warp, each thread of which is taken to access bytes of its own; as portionsOf has it.
+// For a warp, with each thread taken to access bytes of its own; as portionsOf has it.
 double bytesOf(const Operation& o) { return o.bytes * kWarpThreads; }
 
 void addUnits(const TimedCode& code, const Machine& machine, RegionTime& time) {
@@ -78,7 +80,7 @@ std::string nameOf(const Bottleneck& b, Scenario scenario) {
 }
 
 std::string digestOf(const Machine& machine) {
-  // Of bytes, not of text: it is asked for with each kernel.
+  // Made of bytes, not of text, since it is asked for with each kernel.
   std::string all;
   const auto add = [&](auto figure) { all.append(reinterpret_cast<const char*>(&figure), sizeof figure); };
   add(kRevision);

@@ -6,7 +6,7 @@
 //   - latency: the cycles of a warp alone (issue.h), divided by W.
 // What costs the most is the bottleneck. A function costs the most of the same, each summed over its regions by their
 // iterations: while one warp is in a region that a unit limits, others are in regions that something else limits. All
-// three levels of global memory are told apart: where data lies is not in the code.
+// three levels of global memory are distinguished: where data lies is not in the code.
 //
 // What it does not know: conflicts of banks, accesses that are not coalesced (each thread of a warp is taken to access the
 // bytes after those of the thread before), divergence beyond what regions.h says, what other warps wait for at barriers,
@@ -64,7 +64,7 @@ struct FunctionTime {
   RegionTime whole;                 // without a region: a warp from its beginning to its end
 };
 
-// Of an SM, each with a scheduler.
+// The parts of an SM, each with a scheduler.
 inline constexpr uint32_t kParts = 4;
 
 // Iterations of each loop where nobody says more.
@@ -78,8 +78,8 @@ struct TimeOptions {
   CountOf countOf;             // none: branches are taken as regions.h says
 };
 
-// Of all figures of a machine, of the way that they are put together, and of the warps that SMs hold, in hexadecimal
-// digits: estimates with the same digest may be compared.
+// A digest of all figures of a machine, of the way that they are put together, and of the warps that SMs hold, in
+// hexadecimal digits: estimates with the same digest may be compared.
 std::string digestOf(const Machine& machine);
 
 FunctionTime estimate(const TimedCode& code, const Machine& machine, const TimeOptions& options);

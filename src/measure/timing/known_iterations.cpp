@@ -1,3 +1,5 @@
+// Each loop of machine code is tied to one of the PTX by the lines around its branches back, with the number of copies
+// in it. Counts are then shared out from the loop with most copies to the one with fewest.
 #include "timing/known_iterations.h"
 
 #include <algorithm>

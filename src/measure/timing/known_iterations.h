@@ -8,7 +8,7 @@
 // times. What launches were seen to make may be fewer than the most copies: the loop is then not entered where copies
 // are elsewhere, and left early otherwise.
 // Declines: branches back that are of different loops or of none; a loop in which a loop was made of the same one;
-// nothing that tells the copies, unless each line has one instruction.
+// nothing that shows the copies, unless each line has one instruction.
 #pragma once
 
 #include <functional>

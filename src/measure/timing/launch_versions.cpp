@@ -1,3 +1,5 @@
+// Control is followed from the entry to the first branch, and both ways are compared by reachability. Bodies are found
+// by repeating this from each way, with the lines deciding which body a way belongs to.
 #include "timing/launch_versions.h"
 
 #include <algorithm>
@@ -8,7 +10,7 @@ namespace ptxopt::timing {
 namespace {
 
 constexpr std::size_t kMostOthers =
-    10;  // instructions that are shared, or of which lines say something else: one of so many
+    10;  // instructions that are shared, or whose lines say something else: one in this number
 
 std::vector<bool> reachedFrom(const TimedCode& code, uint32_t first) {
   std::vector<bool> isReached(code.flow.blocks().size());

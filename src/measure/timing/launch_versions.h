@@ -1,7 +1,7 @@
-// A kernel of two bodies, of which a test at its entry chooses one for all threads of the launch (pass version-kernels).
+// A kernel of two bodies; a test at its entry chooses one for all threads of the launch (pass version-kernels).
 //
 // What:  the code that control comes to without a branch ends in one whose two ways never meet again, but where threads end; each
-//        way writes memory. Blocks of both, and of the way to them, are told apart.
+//        way writes memory. Blocks of both, and of the way to them, are distinguished.
 // Cost:  linear, once; nothing is found in most kernels after their first branch.
 // Does not tell such a kernel from one that its author wrote so: that is for who knows what was compared.
 #pragma once
@@ -26,7 +26,7 @@ struct LaunchVersions {
 
 std::optional<LaunchVersions> launchVersionsOf(const TimedCode& code, uint32_t from = 0);
 
-// The bodies of such a kernel, of which one or more tests choose.
+// The bodies of such a kernel; one or more tests choose among them.
 struct LaunchBodies {
   std::vector<LaunchVersions> tests;        // each on the way from the one before
   std::vector<uint32_t> first;              // of each body, a block

@@ -1,3 +1,5 @@
+// Loops are compared by ratios of witnesses of their work, which have to agree on a whole number within five percent.
+// The kinds of match are tried in the header's order, and the first that holds is taken.
 #include "timing/loop_matching.h"
 
 #include <algorithm>
@@ -14,7 +16,7 @@ constexpr double kSame = 0.05;  // of a figure: what is not executed in each ite
 
 bool isNearly(double value, double whole) { return std::abs(value - whole) <= kSame * whole; }
 
-// Whether arithmetic alone tells a whole number, exactly, and of all else there is less: it vanished.
+// Whether arithmetic alone gives a whole number, exactly, and of all else there is less: it vanished.
 bool isLeftOfMore(const Work& after, const Work& before, const Ratio& ratio, double whole) {
   constexpr double kExact = 0.01;
   if (before.computed <= 0 || std::abs(of(after, Witness::Computed) / before.computed - whole) > kExact)
@@ -140,7 +142,7 @@ void matchInOrder(const CodeWork& before, const CodeWork& after, WorkMatch& matc
   for (std::size_t l = 0; l < before.inner.size(); ++l) {
     const auto iterations = iterationsIn(after.inner[l].work, before.inner[l].work);
     match.iterations.push_back(iterations ? iterations->value : 0);
-    // Of one loop nothing is known: the others alone decide nothing.
+    // Nothing is known of one loop: the others alone decide nothing.
     if (!iterations) match.kind = MatchKind::Unknown;
     if (iterations && iterations->value != 1 && match.kind == MatchKind::Whole) {
       match.kind = MatchKind::Iterations;

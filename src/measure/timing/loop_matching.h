@@ -6,8 +6,8 @@
 //   Runs       a pass, or ptxas, made of one loop a main loop of several copies, and others of fewer for the iterations that are
 //              left. A run of loops after is matched with each loop before: the first does r iterations of the loop before at
 //              once, the next ones fewer and fewer, the last one 1
-//   Dissolved  one side has one loop more, and the other does as much outside of its loops as that one does in a whole number of
-//              iterations: whole runs can be compared with so many
+//   Dissolved  one side has one loop more, and the other does as much outside of its loops as that one does in a whole
+//              number of iterations: whole runs can be compared with that many
 //   Versions   the loops after may be versions of those before, of which a check chooses one: for what it computes in floating
 //              point (writes, where it computes nothing), a version writes and reads no more. How often each is executed is not
 //              known; so nothing is worse if none of them costs more, for the same work, than anything before that it may be a
@@ -65,8 +65,8 @@ struct WorkMatch {
 };
 std::string_view nameOf(WorkMatch::Kind kind);  // "whole"
 
-// `isSameFrame`: both use as much local memory. Otherwise what is read and written is no measure, and everything is taken to be
-// the same where there are as many loops.
+// `isSameFrame`: both use as much local memory. Otherwise what is read and written is not a measure, and everything is
+// taken to be the same where there are as many loops.
 WorkMatch matchWork(const CodeWork& before, const CodeWork& after, bool isSameFrame, double assumedIterations);
 
 }  // namespace ptxopt::timing

@@ -1,3 +1,5 @@
+// A table gives the kind of each opcode, and single bits refine it; memory and matrices are added by their own files.
+// The step of a counter is read from additions of an immediate to the same register.
 #include "timing/operation.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Each opcode of tensor cores has a function that reads shape, type and sparsity from its bits. A sparse product counts
+// as a dense one of half its depth, and a warpgroup's by its number of columns.
 #include "timing/operation_parts.h"
 
 namespace ptxopt::timing {

@@ -1,3 +1,5 @@
+// The kind of an instruction gives its space and whether it reads or writes; its size comes from bits 73 to 75 and
+// their like, by opcode and target. Which bits mean what was found by comparing with NVIDIA's disassembler.
 #include "timing/operation_parts.h"
 
 namespace ptxopt::timing {
@@ -37,7 +39,8 @@ uint16_t atomicSizeOf(Word word, bool reduces, bool compares) {
   }
 }
 
-// On floating-point numbers from sm_90 on: encodings of their own. Bit 76 tells vectors of half precision from others.
+// On floating-point numbers from sm_90 on: encodings of their own. Bit 76 distinguishes vectors of half precision from
+// others.
 uint16_t floatAtomicSizeOf(Word word, bool hasVectors) {
   constexpr uint16_t kScalar[] = {4, 4, 8, 16, 4, 8, 16, 8};
   constexpr uint16_t kHalf[] = {4, 8, 16, 4, 8, 16, 4, 8};

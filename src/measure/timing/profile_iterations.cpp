@@ -1,3 +1,5 @@
+// Blocks of the PTX in each loop are counted with their copies. The loops that hold most copies of a block each get an
+// equal share of its count divided by warps and copies. A loop takes the largest such number.
 #include "timing/profile_iterations.h"
 
 #include <algorithm>

@@ -20,7 +20,7 @@ struct ProfileCounts {
   std::map<std::string, std::map<uint32_t, uint64_t>, std::less<>> blocks;
 };
 
-// Nothing, with the reason in `error`, for what is no profile.
+// Nothing, with the reason in `error`, for what is not a profile.
 std::optional<ProfileCounts> readProfile(std::string_view json, std::string& error);
 
 // For regionsOf(). `lineAt`: the line of the PTX of what stands at an address, in bytes; 0: not known. A loop of which

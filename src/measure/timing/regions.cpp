@@ -1,3 +1,5 @@
+// Each region is walked in postorder, and frequencies flow forward from its entry: each way out of a block gets its
+// share, by counts of a run or by the rules of the header. Inner loops are single nodes of the walk.
 #include "timing/regions.h"
 
 #include <algorithm>
@@ -151,7 +153,7 @@ class RegionFinder {
     return kept;
   }
 
-  // Of a walk: the bits that loopsAhead() has of loops alone that are never entered.
+  // For a walk: the bits that loopsAhead() has of loops alone that are never entered.
   uint64_t neverEntered(const Numbered& order) const {
     uint64_t never = 0, others = 0;
     for (const Node n : order.postOrder) {
@@ -162,7 +164,7 @@ class RegionFinder {
     return never & ~others;
   }
 
-  // Of a walk, by place in postorder: whether a way from there comes to no loop that is never entered.
+  // For a walk, by place in postorder: whether a way from there comes to no loop that is never entered.
   std::vector<bool> avoidsNever(const Numbered& order, uint32_t loop) const {
     std::vector<bool> avoids(order.postOrder.size());
     // From the region, from the thread, or to the next iteration; a guarded exit has a way on as well.
@@ -178,7 +180,7 @@ class RegionFinder {
       const bool isLoop = n >= blocks_.size();
       const auto l = static_cast<uint32_t>(isLoop ? n - blocks_.size() : 0);
       if (isLoop && iterationsOf_(l, 1).all <= 0) continue;
-      // Of a loop without a way out, where it goes on is not known: a call may end the thread.
+      // Where a loop without a way out continues is not known: a call may end the thread.
       avoids[i] = order.successors[i].empty() ||
                   std::ranges::any_of(order.successors[i],
                                       [&](Node to) { return place_[to] >= i || avoids[place_[to]]; }) ||
@@ -228,7 +230,7 @@ class RegionFinder {
     return parts;
   }
 
-  // Of each way, with how often it is taken.
+  // For each way, with how often it is taken.
   std::vector<std::pair<Node, double>> taken(std::size_t place, const Numbered& order,
                                              const std::vector<uint64_t>& ahead, uint64_t never,
                                              const std::vector<bool>& avoids) const {

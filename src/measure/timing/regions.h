@@ -41,14 +41,15 @@ struct Iterations {
   double all = 0;  // in a whole run of the function by a thread
   IterationsFrom from = IterationsFrom::Assumed;
 };
-// Of a loop, that is entered so often.
+// For a loop, that is entered so often.
 using IterationsOf = std::function<Iterations(uint32_t loop, double entries)>;
 // So many, each time.
 inline IterationsOf sameIterations(double iterations, IterationsFrom from = IterationsFrom::Assumed) {
   return [=](uint32_t, double entries) { return Iterations{entries * iterations, from}; };
 }
 
-// What counts say of a block of machine code: of which block of the PTX it was made, by any number, and how often that was come to.
+// What counts say of a block of machine code: which block of the PTX it comes from, by any number, and how often that
+// was reached.
 struct BlockCount {
   uint32_t of = 0;
   double count = 0;

@@ -1,3 +1,5 @@
+// Work is summed from the operations of a region. Two works are compared by the ratios of their figures, and the ratio
+// that most witnesses share wins; steps of counters vote with the ratio that most pairs have.
 #include "timing/work.h"
 
 #include <algorithm>

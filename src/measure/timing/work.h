@@ -7,7 +7,8 @@
 // least counts: induction variables, arithmetic, exchanges, loads, then stores.
 // Invariants: spills and constants do not count, nor what ptxas copies constants with (half precision) or divides
 // integers with (special functions).
-// Declines: where instructions do not differ as well, a loop was not unrolled; nor where the factor is no whole number.
+// Declines: where instructions do not differ as well, a loop was not unrolled; nor where the factor is not a whole
+// number.
 #pragma once
 
 #include <optional>
@@ -23,7 +24,7 @@ struct Work {
   double computed = 0;           // operations in floating point, of a thread or by the matrix
   double exchanged = 0;          // atomics, barriers, shuffles and the like
   double instructions = 0;       // of all kinds
-  // Of a loop: by what constants an iteration advances registers, without sign, ascending, each once.
+  // For a loop: by what constants an iteration advances registers, without sign, ascending, each once.
   std::vector<uint32_t> steps;
 
   void add(const Operation& operation, double frequency);
@@ -31,7 +32,7 @@ struct Work {
   friend bool operator==(const Work&, const Work&) = default;
 };
 
-// What tells of the work, what can vanish least first.
+// What shows the work, what can vanish least first.
 enum class Witness : uint8_t { Steps, Computed, Exchanged, Read, Written };
 std::string_view nameOf(Witness witness);      // "computed"
 double of(const Work& work, Witness witness);  // not of Steps

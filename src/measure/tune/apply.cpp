@@ -22,11 +22,11 @@ Applied applyRecipes(std::string_view text, const std::vector<AppliedRecipe>& re
   asIs.fileName = how.fileName;
   if (const Result read = optimize(text, asIs); read.status != Status::Ok) return fail(read.status, read.error);
   const std::optional<Pieces> input = cut(text);
-  if (!input) return fail(Status::Internal, "the functions of the text cannot be told apart\n");
+  if (!input) return fail(Status::Internal, "the functions of the text cannot be distinguished\n");
 
   std::map<std::string_view, const Recipe*> byName;
   for (const AppliedRecipe& a : recipes) byName[a.function] = &a.recipe;
-  std::map<Recipe, std::vector<std::size_t>> functionsOf;  // by what optimize() is told
+  std::map<Recipe, std::vector<std::size_t>> functionsOf;  // by the options of optimize()
   for (std::size_t f = 0; f < input->functions.size(); ++f)
     if (const auto it = byName.find(input->functions[f].name); it != byName.end())
       functionsOf[it->second->passesOnly()].push_back(f);

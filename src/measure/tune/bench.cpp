@@ -1,3 +1,5 @@
+// Texts of each function have numbers, 0 for the input, and a way is a list of these with a limit. Runs that ptxas
+// refuses are halved until single ways are left; the deadline is checked before each.
 #include "tune/bench.h"
 
 #include <fmt/format.h>

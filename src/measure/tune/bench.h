@@ -51,7 +51,7 @@ class Bench {
   // The number of a function's text.
   uint32_t add(uint32_t function, std::string_view text);
   Way inputWay(uint32_t unit) const { return {std::vector<uint32_t>(units_.members[unit].size()), 0}; }
-  // Of the ways that were not asked for yet. Each is in one run; runs without any are left out.
+  // For the ways that were not asked for yet. Each is in one run; runs without any are left out.
   void measure(const std::vector<Run>& runs, const std::function<void(std::size_t, std::size_t)>& progress);
   // Notes what the whole text, in which units are as they are in the input, was measured at.
   void note(const ptxas::Measures& input);

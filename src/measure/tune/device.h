@@ -11,7 +11,7 @@ struct DeviceTime {
   // "different": it leaves other bytes than the input; "failed": on the device; "refused": by ptxas. Empty: it was timed.
   std::string rejected;
   std::string detail;  // of these, in words
-  // Of its time to that of the input: the median, and an interval around it.
+  // The ratio of its time to that of the input: the median, and an interval around it.
   double ratio = 0, low = 0, high = 0;
   std::string verdict;  // "faster", "slower", "cannot be told apart"
 

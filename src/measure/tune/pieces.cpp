@@ -1,3 +1,5 @@
+// The module is parsed once for the extents of functions, their braces and what forbids a limit. Texts are put together
+// again from the spans between functions and one text for each.
 #include "tune/pieces.h"
 
 #include <fmt/format.h>

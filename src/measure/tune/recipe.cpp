@@ -1,3 +1,5 @@
+// A recipe is applied to the options, spelled as a command line, or written as JSON and read back; each form leaves out
+// what is usual.
 #include "tune/recipe.h"
 
 #include <fmt/format.h>

@@ -18,7 +18,7 @@ struct Recipe {
   friend bool operator==(const Recipe&, const Recipe&) = default;
   friend auto operator<=>(const Recipe&, const Recipe&) = default;
   bool isAsItIs() const { return *this == Recipe{}; }
-  // Without the directives: what optimize() is told.
+  // Without the directives: the options of optimize().
   Recipe passesOnly() const;
   void applyTo(Options& options) const;
   // "-O2 --lsr-selection=cheapest, .maxnreg 40"; "as it is".

@@ -16,13 +16,13 @@ struct VariantVerdict {
     Worse,      // than the input, by the rule that goes with the objective, in one of its functions
     NotBetter,  // than what was chosen
   } why = Why::Unknown;
-  // Of Worse: the function among the members, and how.
+  // For Worse: the function among the members, and how.
   std::size_t member = 0;
   ptxas::Comparison by;
   bool missing = false;  // the function has no code any more
 };
 
-// For each of `ways`, the first of which is the input's, what becomes of it. One is chosen: the first of the best
+// What becomes of each of `ways`; the first one is the input's. One is chosen: the first of the best
 // by the sums over the members, measure after measure in the order of the objective.
 std::vector<VariantVerdict> choose(const std::vector<const Outcome*>& ways, ptxas::Objective objective);
 

@@ -1,3 +1,5 @@
+// The input is measured, then the variants, and the best of each unit is chosen; limits of registers are tried on that.
+// The whole is assembled at the end, and units that are worse in it are put back.
 #include "tune/tune.h"
 
 #include <fmt/format.h>
@@ -193,7 +195,7 @@ class Tuner {
     }
   }
 
-  // Of all members.
+  // For all members.
   std::string codeOf(uint32_t unit, const Way& way) const {
     std::string codes;
     for (const auto& member : bench_.outcome(unit, way).members) codes += member ? member->code + ' ' : "- ";
@@ -358,7 +360,7 @@ TuneResult tune(std::string_view text, const TuneOptions& options) {
   if (read.status != Status::Ok) return failed(read.status, read.error);
   const std::optional<Pieces> input = cut(text);
   if (!input || input->functions.size() != read.outcomes.size())
-    return failed(Status::Internal, "the functions of the text cannot be told apart\n");
+    return failed(Status::Internal, "the functions of the text cannot be distinguished\n");
 
   TuneResult result;
   result.architecture =

@@ -1,12 +1,12 @@
 // Choosing, for each kernel, the passes that ptxas makes most of.
 //
-// Each variant (variants.def) is one run of optimize() over the module. Of the texts that come out, those that
-// differ are assembled, together in one text for each variant: kernels whose text was seen before are left out of
-// it. What is best for a unit (units.h) is chosen by the objective's order of measures, among what is not worse
-// than the input by the guard's. Then the limits on registers are tried on what was chosen, kernel by kernel. What
-// comes out is assembled once more as a whole; a unit that is worse there than in the input gets its original text
-// back. With the same ptxas and no budget the result depends on the text and the options alone, however many jobs.
-// Cost: a run of ptxas for each variant, of kernels that it changed; and two of the whole text.
+// Each variant (variants.def) is one run of optimize() over the module. The texts that come out and differ are
+// assembled, together in one text for each variant: kernels whose text was seen before are left out of it. What is best
+// for a unit (units.h) is chosen by the objective's order of measures, among what is not worse than the input by the
+// guard's. Then the limits on registers are tried on what was chosen, kernel by kernel. What comes out is assembled
+// once more as a whole; a unit that is worse there than in the input gets its original text back. With the same ptxas
+// and no budget the result depends on the text and the options alone, however many jobs. Cost: a run of ptxas for each
+// variant, of kernels that it changed; and two of the whole text.
 #pragma once
 
 #include <functional>
@@ -34,7 +34,7 @@ struct TuneOptions {
   unsigned jobs = 1;
   std::optional<double> budgetSeconds;  // none is begun after it; none: all are tried
   std::string fileName = "<input>";     // for messages
-  // Called by several threads, one at a time: so many of so many runs are done.
+  // Called by several threads, one at a time: some of all runs are done.
   std::function<void(std::size_t done, std::size_t total)> progress;
 };
 

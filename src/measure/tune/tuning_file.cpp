@@ -1,3 +1,5 @@
+// The file is one JSON object with a kind and a format, and reading refuses others. The report for people holds the
+// same recipes with the figures of all trials.
 #include "tune/tuning_file.h"
 
 #include <fmt/format.h>
@@ -28,7 +30,7 @@ std::string_view name(Trial::State state) {
   return "";
 }
 
-// What tells one function's figures from another's; name and kind stand above.
+// What distinguishes one function's figures from another's; name and kind stand above.
 ordered_json figures(const ptxas::FunctionMeasures& f) {
   ordered_json json = toJson(f);
   json.erase("name");

@@ -1,3 +1,5 @@
+// Rows of variants.def become recipes once. A variant that adds passes spells the pipeline out as runs, `pass@n`, so
+// that each runs where the pipeline runs it.
 #include "tune/variants.h"
 
 #include <charconv>
@@ -29,7 +31,7 @@ int64_t knobValue(std::string_view name, std::string_view text) {
   return number;
 }
 
-// Of the pipeline: `pass@n`, also where the pass runs once.
+// For the pipeline: `pass@n`, also where the pass runs once.
 std::string runName(const Step& step) {
   return step.name.find('@') == std::string::npos ? step.name + "@1" : step.name;
 }

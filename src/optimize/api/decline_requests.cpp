@@ -1,3 +1,5 @@
+// Each request PASS@[FUNCTION:]LABEL is split and checked against the pass first, then resolved against the labels of
+// the parsed module. A label that begins no loop, for passes that take loops, is an error.
 #include "api/decline_requests.h"
 
 #include <fmt/format.h>

@@ -165,7 +165,7 @@ Result optimize(std::string_view text, const Options& options) {
       uninitialised[f.index] = findUninitialised(module, f, plan.knobs, analyses, report.uninitialisedUnknown);
   };
   const auto after = [&](Function& f, Analyses&, FunctionReport& report) {
-    // Of the text that it keeps, also where the representation is another one by now.
+    // For the text that it keeps, also where the representation has changed since.
     const bool isOther = f.changed || options.reprint;
     report.instructionsAfter = isOther ? countInstructions(f) : report.instructions;
     if (options.report) {

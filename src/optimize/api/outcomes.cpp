@@ -1,3 +1,5 @@
+// One pass over each function's operands finds what it mentions, calls elsewhere, or takes the address of. Places in
+// the output come from the printer, and changes from the reports of all steps but clean-ups.
 #include "api/outcomes.h"
 
 #include <algorithm>
@@ -13,7 +15,7 @@ namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
 
-// Of these alone ptxas 12 and 13 take calls in a whole program without a body.
+// These are the only ones that ptxas 12 and 13 let a whole program call without a body.
 constexpr std::array<std::string_view, 4> kOfPtxas{"__assertfail", "free", "malloc", "vprintf"};
 
 class Mentions {

@@ -13,10 +13,10 @@
 
 namespace ptxopt {
 
-// Of the module as it is given: a function that a pass put into another is one that it depends on.
+// For the module as it is given: a function that a pass put into another is one that it depends on.
 // Linear in the operands of the module, besides the mentions that it finds.
 std::vector<FunctionOutcome> outcomesOf(const Module& module);
-// Of the module as it is now, and of the text that was printed of it. None is changed.
+// For the module as it is now, and for the text that was printed from it. None is changed.
 std::vector<FunctionOutcome> outcomesOf(const Module& module, const std::vector<text::FunctionPlace>& places);
 
 // The labels of the innermost loops, in the order of the text; of one without a label nothing.

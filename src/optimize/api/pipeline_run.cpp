@@ -1,3 +1,5 @@
+// Steps are cut into segments at module passes with work; each segment runs function by function in parallel, with the
+// analyses kept within it. A pass that changed nothing since its last run is skipped.
 #include "api/pipeline_run.h"
 
 #include <fmt/format.h>
@@ -229,7 +231,7 @@ std::string PipelineRun::check(const Function& f, const Analyses& analyses) cons
   return error;
 }
 
-// Of --verify-each: the invariants, and that no pass has made a store that keeps every pass away.
+// For --verify-each: the invariants, and that no pass has made a store that keeps every pass away.
 std::string PipelineRun::checkFunction(const Function& f) const {
   if (!options_.verifyEach) return {};
   std::string error = verify(module_, f);

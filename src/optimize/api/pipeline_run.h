@@ -66,8 +66,8 @@ class PipelineRun {
   static void note(const Step& step, const PassReport& report, Progress& progress);
   bool keepsText(const Progress& progress) const;
   bool hasManyIterations(const Function& f) const;
-  // Of versions of kernels (Module::versions): they go through the function passes like functions, and what was done in those
-  // that were joined is told of their kernels.
+  // For versions of kernels (Module::versions): they go through the function passes like functions, and what was done
+  // in those that were joined is reported for their kernels.
   void reportVersions(std::vector<FunctionReport>& reports);
 
   Module& module_;

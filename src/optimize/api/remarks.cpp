@@ -1,3 +1,5 @@
+// Each kind of remark has a function that returns early where nothing is found. Places are computed in ascending order
+// of offsets, so that the source is read once.
 #include "api/remarks.h"
 
 #include <fmt/format.h>

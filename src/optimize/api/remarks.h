@@ -14,7 +14,7 @@ namespace ptxopt {
 // Opcodes that the table does not have, each once, at its first place.
 void remarkUnknownOpcodes(const Module& module, std::vector<Remark>& remarks);
 
-// Of each function, by its index, whether no pass may touch it because of a store that may convert a number
+// Whether no pass may touch a function, by its index, because of a store that may convert a number
 // (ir/stored_numbers.h); each has a remark.
 std::vector<bool> remarkNarrowNumberStores(const Module& module, std::vector<Remark>& remarks);
 

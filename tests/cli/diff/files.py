@@ -284,7 +284,7 @@ exec {self.ptxas()} "$@\"""")
             check(message in result["problems"][0]["message"], f"{script}: {result['problems'][0]}")
         start = time.monotonic()
         result = self.diff(*files, "--ptxas", self.fake("ptxas", "sleep 100"), "--ptxas-timeout", "1", "-j2", status=2)
-        check("no answer within 1" in result["problems"][0]["message"] and time.monotonic() - start < 20, result["problems"])
+        check("no result within 1" in result["problems"][0]["message"] and time.monotonic() - start < 20, result["problems"])
         result = self.diff(*files, "--ptxas", self.folder / "nobody", status=2)
         check("nobody" in result.stderr, result.stderr)
 

@@ -211,7 +211,7 @@ FAULTS = [
     ("after", [], 1, "launch cudaErrorIllegalAddress wait cudaErrorIllegalAddress " * 2, summary("1 launch", failed=1, refused=1)),
     ("missing", [], 0, "first cudaErrorNotSupported second cudaErrorNotSupported",
      r"^ptxopt emulate: the program calls cudaIpcGetMemHandle, which ptxopt does not execute\n"
-     r"ptxopt emulate: 0 launches .*; 2 calls of what the stand-in does not have$"),
+     r"ptxopt emulate: 0 launches .*; 2 calls of what the emulated libraries do not have$"),
     ("exit", [], 5, "", "^$"),
     ("kill", [], 137, "", r"the program ended by signal 9"),
     ("host", [], 139, "", r"the program ended by signal 11"),
@@ -236,7 +236,7 @@ def test_faults(tool, builder):
         tests.check(done.stdout.split()[:2] == ["launch", "cudaErrorNoKernelImageForDevice"], f"machine code: {done.stdout}")
         tests.check("the program has machine code for sm_80" in done.stderr, f"machine code: {done.stderr}")
     for words, what in (([static or "", "plain"], "nvcc -cudart shared"), (["--no-such-option", "x"], "--no-such-option"),
-                        ([], "PROGRAM is required"), (["/no/such/program"], "'/no/such/program' is no program"),
+                        ([], "PROGRAM is required"), (["/no/such/program"], "'/no/such/program' is not a program"),
                         (["--arch", "sm_x", "true"], "is not an architecture"), (["--heap", "99999999999", "true"], "--heap"),
                         (["--record", "/no/such/r.zip", "true"], "/no/such/r.zip"), (["--record", "/", "true"], "a record is a file")):
         done = emulate(tool, *words)

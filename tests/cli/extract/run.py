@@ -151,12 +151,12 @@ class Tests:
         check(self.files("out") == {"app.2.sm_80.ptx": "mine"}, self.files("out"))
         self.run(app, "-o", self.folder / "out", "--overwrite")
         check("entry b" in theirs.read_text(), theirs.read_text())
-        check("is no folder" in self.run(app, "-o", app, status=2).stderr, "the input was written over")
+        check("is not a folder" in self.run(app, "-o", app, status=2).stderr, "the input was written over")
 
     def test_errors(self):
         check("-o says where" in self.run(self.write("e", elf({".nv_fatbin": fat()})), status=2).stderr, "-o")
         check("there is no device code" in self.run(self.folder / "e", "--list", status=2).stderr, "empty")
-        check("is no program" in self.run(self.write("t.ptx", module(kernel("a"))), "--list", status=2).stderr, "PTX")
+        check("is not a program" in self.run(self.write("t.ptx", module(kernel("a"))), "--list", status=2).stderr, "PTX")
         data = elf({".nv_fatbin": fat((PTX, 80, module(kernel("a")).encode()))})
         check("standard output" in self.run(self.write("d", data), "-o", "-", status=2).stderr, "a folder called -")
         check("at byte" in self.run(self.write("cut", data[:300]), "--list", status=2).stderr, "cut")

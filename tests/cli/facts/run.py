@@ -110,16 +110,16 @@ L:
 # What is said, and a part of the message.
 REFUSED = [
     ("{", "parse error"),
-    ([], "facts.json is no object"),
+    ([], "facts.json is not an object"),
     ({"version": 2, "kernels": []}, "the version is not 1"),
-    ({"version": 1}, "kernels is no list"),
+    ({"version": 1}, "kernels is not a list"),
     ({"version": 1, "kernels": [], "more": 1}, "'more', which nothing is known of; it takes version, kernels"),
     ({"version": 1, "kernels": [{"block": [1]}]}, "a kernel without a name"),
     ({"version": 1, "kernels": [{"kernel": "j*"}]}, "no kernel matches 'j*'"),
     (facts(iterations=0), "k: iterations is 0: 1 to 4294967295"),
     (facts(iterations=2**32), "iterations is 4294967296"),
     (facts(iterations={"least": 3}), "iterations"),
-    (facts(loops={"L": 5}), "k: loops is no list"),
+    (facts(loops={"L": 5}), "k: loops is not a list"),
     (facts(loops=[{"label": "L"}]), "an entry has a label and iterations"),
     (facts(loops=[{"label": "L", "iterations": 5}]), "k: loops: there is no label 'L'"),
     (facts(loops=[{"label": "L", "iterations": 5, "hot": 1}]), "'hot', which nothing is known of"),
@@ -137,8 +137,8 @@ REFUSED = [
     (facts(parameters=[{"index": 7, "value": 1}]), "no parameter 7; they have the numbers 0 to 6"),
     (facts(parameters=[{"name": "m", "value": 1}]), "no parameter 'm'"),
     (facts(parameters=[{"index": 1}]), "parameter 1 (n): nothing is said of it"),
-    (facts(parameters=[{"index": 4, "value": 1}]), "parameter 4 (real) is no integer"),
-    (facts(parameters=[{"index": 5, "value": 1}]), "parameter 5 (bytes) is no integer"),
+    (facts(parameters=[{"index": 4, "value": 1}]), "parameter 4 (real) is not an integer"),
+    (facts(parameters=[{"index": 5, "value": 1}]), "parameter 5 (bytes) is not an integer"),
     (facts(parameters=[{"index": 1, "value": 1, "most": 2}]), "a value, and a range"),
     (facts(parameters=[{"index": 1, "multiple": 0}]), "a multiple of 0"),
     (facts(parameters=[{"index": 1, "most": 9}]), "needs the least value, too"),
@@ -158,8 +158,8 @@ REFUSED = [
     (facts(parameters=[{"index": 0, "align": 12}]), "aligned by 12, no power of two"),
     (facts(parameters=[{"index": 0, "align": 0}]), "aligned by 0"),
     (facts(parameters=[{"index": 0, "align": 16, "value": 8}]), "no value that all facts allow"),
-    (facts(parameters=[{"index": 1, "align": 16}]), "parameter 1 (n) is no address: these have 64 bits"),
-    (facts(parameters=[{"index": 1, "noalias": True}]), "is no address"),
+    (facts(parameters=[{"index": 1, "align": 16}]), "parameter 1 (n) is not an address: these have 64 bits"),
+    (facts(parameters=[{"index": 1, "noalias": True}]), "is not an address"),
     (facts(parameters=[{"index": 0, "noalias": 1}]), "noalias, is 1, neither true nor false"),
     (facts(parameters=[{"index": 0, "bytes": 0}]), "leads to 0 bytes"),
     (facts(parameters=[{"index": 0, "bytes": 8}, {"name": "out", "bytes": 16}]), "8 bytes by one fact, and to 16 by another"),
@@ -286,7 +286,7 @@ class Facts(command_tests.CommandTests):
         code, done = self.optimized(said, "--specialize", "_32", file="c.ptx")
         general, copy = code.split(".entry k_32(")
         self.check("//ptxopt:facts" not in general and copy.count("//ptxopt:facts") == 1 and "%ctaid" not in copy, code)
-        for suffix, message in (("", "no kernel has facts"), ("-x", "is no end of a name"), ("", "")):
+        for suffix, message in (("", "no kernel has facts"), ("-x", "is not an end of a name"), ("", "")):
             done = self.run("k.ptx", "-o", "-", "--specialize", suffix or "_s", *(["--facts", "facts.json"] if suffix else []))
             self.check(done.returncode == 2 and message in done.stderr, suffix, done.stderr)
         (self.folder / "t.ptx").write_text(PLAIN + PLAIN[PLAIN.index(".visible"):].replace("k(", "k_32("))

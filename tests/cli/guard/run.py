@@ -212,7 +212,7 @@ esac
 DIVISION = "ld.global.u32 %r3, [%rd1]; cvt.u64.u32 %rd2, %r3; div.u64 %rd2, %rd2, 10; cvt.u32.u64 %r3, %rd2;"
 
 # What is said of each.
-WAYS = {"fails": "no", "hangs": "no answer within", "killed": "signal 9", "nothing": "no cubin", "empty": "no cubin",
+WAYS = {"fails": "no", "hangs": "no result within", "killed": "signal 9", "nothing": "no cubin", "empty": "no cubin",
         "garbage": "no cubin", "silent": "no figures of a", "other": "no figures of a"}
 
 

@@ -142,9 +142,9 @@ class Jit(command_tests.CommandTests):
     def tools(self):
         """Whatever the optimizer does."""
         cases = {"missing": ("/none/ptxopt", "/none/ptxopt: No such file"),
-                 "crash": (self.script("crash", "kill -SEGV $$"), "ended without an answer"),
-                 "silent": (self.script("silent", "exit 0"), "ended without an answer"),
-                 "nonsense": (self.script("nonsense", "echo nonsense >&5"), "ended without an answer"),
+                 "crash": (self.script("crash", "kill -SEGV $$"), "ended without a result"),
+                 "silent": (self.script("silent", "exit 0"), "ended without a result"),
+                 "nonsense": (self.script("nonsense", "echo nonsense >&5"), "ended without a result"),
                  "nothing": (self.script("empty", "printf 'optimized\\n1 1 0\\n\\n' >&5"), "made nothing"),
                  "wrong": (self.script("wrong", "printf 'not PTX' >&4; printf 'optimized\\n1 1 0\\n\\n' >&5"), "the driver refuses")}
         for name, (tool, why) in cases.items():

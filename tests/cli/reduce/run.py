@@ -241,7 +241,7 @@ class Tests:
         for path, command, options, status, message in (
                 (source, ["false"], [], 2, "is not interesting: exit status 1"),
                 (source, ["sh", "-c", "echo hello; kill -9 $$"], [], 2, "signal 9"),
-                (source, ["sh", "-c", "sleep 1000"], ["--timeout", "0.2"], 2, "no answer within"),
+                (source, ["sh", "-c", "sleep 1000"], ["--timeout", "0.2"], 2, "no result within"),
                 (source, ["/nowhere/command"], [], 2, "could not be started: No such file"),
                 (source, [], [], 2, "no command"),
                 (source, true, ["--no-such"], 2, "--no-such"),

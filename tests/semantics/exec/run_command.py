@@ -149,12 +149,12 @@ def bad_arguments(t):
             (["f64:1", "f32:1"], "argument 0 of 'k', f64:1, is a floating-point number, the parameter .u64 o is an integer"),
             (["x", "f32:1"], "argument 0 of 'k': there is no buffer or variable 'x'"),
             (["u64:-1", "f32:1"], "argument 0 of 'k': '-1' does not fit into u64"),
-            (["u64:1x", "f32:1"], "argument 0 of 'k': '1x' is no value of type u64"),
+            (["u64:1x", "f32:1"], "argument 0 of 'k': '1x' is not a value of type u64"),
             (["u64:1", "f32:1e50"], "argument 1 of 'k': '1e50' does not fit into f32"),
             (["u64:1", "f32:0f12"], "argument 1 of 'k': '0f12' is not 0f and 8 hexadecimal digits"),
             (["q64:1", "f32:1"], "argument 0 of 'k': 'q64' is none of u8 s8 b8 u16 s16 b16 f16 bf16 u32 s32 b32 f32 u64 s64 b64 f64"),
             (["buf:u32:4:what", "f32:1"], "argument 0 of 'k': 'what' is none of zero, iota, random, fill=VALUE, uninit and @FILE"),
-            (["buf:u32:x:zero", "f32:1"], "argument 0 of 'k': 'buf:u32:x:zero': 'x' is no count"),
+            (["buf:u32:x:zero", "f32:1"], "argument 0 of 'k': 'buf:u32:x:zero': 'x' is not a count"),
             (["buf:u32", "f32:1"], "argument 0 of 'k': 'buf:u32' is not buf:TYPE:COUNT:INIT"),
             (["buf:u32:9999999999999:zero", "f32:1"], "argument 0 of 'k': 'buf:u32:9999999999999:zero' is larger than 1 TiB"),
             (["buf:u32:2:@three", "f32:1"], "argument 0 of 'k': 'three' has 3 bytes, the buffer 'arg0' has 8"),
@@ -200,7 +200,7 @@ def faults(t):
         ("out-of-bounds", "ld.shared.u32 %r1, [4];", "ld",
          "read of 4 bytes at shared address 0x4: the block has 0 bytes of shared memory"),
         ("misaligned", ".shared .align 4 .b32 s[4]; ld.shared.u32 %r1, [s+2];", "ld",
-         "read of 4 bytes at 0x2, which is no multiple of 4"),
+         "read of 4 bytes at 0x2, which is not a multiple of 4"),
         ("deadlock", "mov.u32 %r1, %tid.x; setp.lt.u32 %p1, %r1, 32; @%p1 bar.sync 0; @!%p1 bar.sync 1;", "bar", None),
         ("step-limit", "L: bra L;", "bra", "more than 10000 warp instructions"),
     ]
@@ -225,7 +225,7 @@ def faults(t):
            t.one(kernel("call f;", before=recursion), status=1)[1], "a fault in a function")
     equal(t.one(kernel("st.param.u32 [x], 1;", ".param .u32 x"), "--arg", "u32:1", status=1)[1].split(": ")[2], "read-only")
     error = t.one(kernel("{ .param .b32 a; st.param.b32 [a], 1; call vanish, (a); }", before=extern), status=2)[1]
-    expect(error.startswith("k.ptx:8:39: error: unsupported: call: 'vanish' has no body here and is no built-in\n"), error)
+    expect(error.startswith("k.ptx:8:39: error: unsupported: call: 'vanish' has no body here and is not built in\n"), error)
 
 
 def more_faults(t):

@@ -117,14 +117,14 @@ TEST_CASE("errors: numbers that are too large") {
 }
 
 TEST_CASE("errors: operands") {
-  CHECK(inBody(".reg .b32 r;\n@r ret;") == "7:1 the guard 'r' is no predicate");
+  CHECK(inBody(".reg .b32 r;\n@r ret;") == "7:1 the guard 'r' is not a predicate");
   CHECK(inBody("call;") == "6:1 a call without a function");
-  CHECK(inBody(".reg .b64 a, b;\nld.global.u32 a, [a-4];") == "7:20 write '+-' to subtract from what is no number");
+  CHECK(inBody(".reg .b64 a, b;\nld.global.u32 a, [a-4];") == "7:20 write '+-' to subtract from what is not a number");
   CHECK(inBody(".reg .b64 a, b;\nld.global.u32 a, [a+b];") == "7:21 'b' cannot follow an operator");
   CHECK(inBody(".reg .b32 a;\nmov.b32 {}, a;") == "7:10 an empty vector");
   CHECK(inBody(".reg .b32 a;\nmov.b32 {{a}}, a;") == "7:10 '{' inside another");
   CHECK(inBody(".reg .b32 a;\nmov.b32 {a], a;") == "7:11 ']' closes another kind of bracket");
-  CHECK(inBody(".reg .b32 a;\nmov.b32 a, (a);") == "7:14 parentheses around what is no number");
+  CHECK(inBody(".reg .b32 a;\nmov.b32 a, (a);") == "7:14 parentheses around what is not a number");
   CHECK(inBody(".reg .f32 a;\nmov.f32 a, -0f3f800000;") ==
         "7:13 a sign before a 0f or 0d literal: write it into the bits");
   CHECK(inBody("bra 5;") == "6:1 a branch needs a label");

@@ -77,7 +77,7 @@ TEST_CASE("verify: ids of operands") {
 
 TEST_CASE("verify: roles and guards") {
   CHECK(verifyAfter([](const Parsed& p, Function& f) { f.operandsOf(f[p.at(0)])[1].role = Role::Def; }) ==
-        "k: instruction 10: a definition under a guard that is no mod");
+        "k: instruction 10: a definition under a guard that is not mod");
   CHECK(verifyAfter([](const Parsed& p, Function& f) { f.operandsOf(f[p.at(1)])[1].role = Role::None; }) ==
         "k: instruction 11: a register without a role");
   CHECK(verifyAfter([](const Parsed& p, Function& f) { f.operandsOf(f[p.at(0)])[0].flags = 0; }) ==
@@ -86,7 +86,7 @@ TEST_CASE("verify: roles and guards") {
         "k: instruction 12: no guard where there should be one");
   CHECK(verifyAfter([](const Parsed& p, Function& f) {
           f.operandsOf(f[p.at(0)])[0].payload = f.operandsOf(f[p.at(0)])[1].payload;
-        }) == "k: instruction 10: a guard that is no predicate");
+        }) == "k: instruction 10: a guard that is not a predicate");
   CHECK(verifyAfter([](const Parsed&, Function& f) { f.registers.clear(); }) == "no carry register");
 }
 

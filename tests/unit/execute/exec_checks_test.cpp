@@ -352,7 +352,7 @@ TEST_CASE("check-races: what orders accesses to global memory") {
 }
 
 TEST_CASE("check-divisions: what a quotient by zero comes to") {
-  const std::string fault = "division-by-zero: this rests on a division by zero, of which PTX says no result";
+  const std::string fault = "division-by-zero: this rests on a division by zero, for which PTX gives no result";
   CHECK(division("st.global.u32 [%rd2], %r1;") == "");
   CHECK(division("st.global.u32 [%rd2], %r5;") == fault);
   CHECK(division("add.u32 %r6, %r5, 1; mov.u32 %r7, %r6; st.global.u32 [%rd2], %r7;") == fault);

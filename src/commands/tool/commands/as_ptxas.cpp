@@ -1,3 +1,6 @@
+// Options are read from the configuration and the environment, since the command line is ptxas's own. Whatever fails in
+// the optimizer ends in a call of the real ptxas with unchanged arguments; SIGPIPE and SIGXFSZ become errors of
+// write().
 #include "tool/commands/as_ptxas.h"
 
 #include <fmt/format.h>

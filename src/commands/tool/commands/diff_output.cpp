@@ -1,3 +1,5 @@
+// Both writers use the same rows, sums and details. The markdown folds all but the first rows, and leaves out a quarter
+// of them at a time until the comment is short enough for GitHub.
 #include "tool/commands/diff_output.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// A row's history is looked up in each older version under its present file, architecture and name, and otherwise under
+// those that it had before.
 #include "tool/commands/diff_page.h"
 
 #include <fmt/format.h>

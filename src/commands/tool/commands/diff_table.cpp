@@ -1,3 +1,6 @@
+// One table describes the figures, and another gives the order in which columns are dropped where the terminal is
+// narrow; columns without differences are dropped first. A detail line is added only where the figures do not show what
+// decided.
 #include "tool/commands/diff_table.h"
 
 #include <fmt/format.h>

@@ -40,7 +40,7 @@ struct DiffFigureInfo {
 };
 std::span<const DiffFigureInfo> diffFigures();  // in the order of DiffFigure
 
-// Of a row. Empty where there is no such side, or nothing is known of both.
+// For a row. Empty where there is no such side, or nothing is known of both.
 struct DiffFigures {
   std::optional<uint64_t> before, after;
   bool differ = false;

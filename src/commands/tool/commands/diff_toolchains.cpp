@@ -1,3 +1,5 @@
+// The summary counts kernels that are worse, better and the same, lists the first ten that are worse, and ends with the
+// two commands that reproduce the first of them, quoted for a shell.
 #include "tool/commands/diff_toolchains.h"
 
 #include <fmt/format.h>

@@ -31,7 +31,7 @@ int doctorCommand(int argc, char** argv) {
   CLI::App app(
       "ptxopt doctor [OPTIONS]\n"
       "Says which ptxas and nvcc there are, what PTX and which architectures each takes, which clients would call\n"
-      "ptxopt in the place of ptxas and when they last did ($PTXOPT_LOG keeps the log), what to set, and what is "
+      "ptxopt instead of ptxas and when they last did ($PTXOPT_LOG keeps the log), what to set, and what is "
       "not "
       "right\n"
       "about the configuration file and the environment. Nothing is changed.\n"

@@ -1,4 +1,4 @@
-// ptxopt emulate PROGRAM ARGUMENTS...: a CUDA program without a GPU. The program runs as it is; in place of NVIDIA's
+// ptxopt emulate PROGRAM ARGUMENTS...: a CUDA program without a GPU. The program runs as it is; instead of NVIDIA's
 // libraries the dynamic linker finds ours (src/execute/emulate), which runs its kernels in the interpreter.
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -50,7 +50,7 @@ bool readEmulateLine(int argc, char** argv, EmulateLine& line, int& exitCode) {
       "ptxopt emulate [OPTIONS] PROGRAM ARGUMENTS...\n"
       "Runs a CUDA program without a GPU: its kernels run in the interpreter. The program has to use the CUDA "
       "runtime\n"
-      "as a shared library (nvcc -cudart shared) and to have PTX in it, as nvcc puts there unless told otherwise.\n"
+      "as a shared library (nvcc -cudart shared) and to have PTX in it, as nvcc puts there by default.\n"
       "With --optimize its kernels run as ptxopt makes them, with --compare both ways, and all memory is compared\n"
       "after each launch.\n"
       "\n"
@@ -73,9 +73,9 @@ bool readEmulateLine(int argc, char** argv, EmulateLine& line, int& exitCode) {
   addArchitecture(app, line.architecture, "what the device is [the newest that the program has PTX for]");
   app.add_option("-j,--jobs", s.jobs, "blocks in parallel [as many as there are cores; with --compare 1]")
       ->type_name("N");
-  app.add_option(
-         "--max-steps", s.stepLimit,
-         "stop a launch after so many warp instructions [none, but some block has to end within 1e9 of each core]")
+  app.add_option("--max-steps", s.stepLimit,
+                 "stop a launch after that many warp instructions [none, but some block has to end within 1e9 of "
+                 "each core]")
       ->type_name("N")
       ->check(wholeNumber());
   app.add_flag("--check-races", s.checksRaces, "fail at data races in shared and global memory");
@@ -100,7 +100,7 @@ bool readEmulateLine(int argc, char** argv, EmulateLine& line, int& exitCode) {
   app.add_option("--record-kernel", s.recordKernel, "only launches of this kernel")
       ->type_name("NAME")
       ->needs(record);
-  app.add_option("--record-first", s.recordMost, "only so many launches")
+  app.add_option("--record-first", s.recordMost, "only that many launches")
       ->type_name("N")
       ->check(wholeNumber())
       ->needs(record);
@@ -176,7 +176,7 @@ std::string summary(const Totals& t, const Settings& s) {
                            : fmt::format("; {} launches compared, {}", t.compared,
                                          t.different != 0 ? fmt::format("{} differ", t.different) : "equal");
   if (s.isLenient) out += fmt::format("; {} reads outside of all memory gave zeros", t.strayReads);
-  if (t.missing != 0) out += fmt::format("; {} calls of what the stand-in does not have", t.missing);
+  if (t.missing != 0) out += fmt::format("; {} calls of what the emulated libraries do not have", t.missing);
   return out + '\n';
 }
 
@@ -194,7 +194,7 @@ int emulateCommand(int argc, char** argv) {
   const std::string folder = standInFolder(settings.tool, missing);
   if (folder.empty()) return fail(Status::Usage, missing);
   const std::string program = emulate::findProgram(line.command.front());
-  if (program.empty()) return fail(Status::Usage, fmt::format("'{}' is no program", line.command.front()));
+  if (program.empty()) return fail(Status::Usage, fmt::format("'{}' is not a program", line.command.front()));
   if (emulate::readProgramFile(program).isStatic())
     return fail(Status::Usage,
                 fmt::format("'{}' has the CUDA runtime in it, where nothing can be put in its place: build "

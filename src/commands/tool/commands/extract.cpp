@@ -115,7 +115,7 @@ class Extraction {
     return any;
   }
 
-  // Of ".sm_80.ptx", with the dots.
+  // The length of ".sm_80.ptx", with the dots.
   static std::size_t tailOf(const std::string& name) { return name.size() - name.rfind('.', name.rfind('.') - 1); }
 
   const ExtractLine& line_;
@@ -186,7 +186,7 @@ int writeModules(const ExtractLine& line, Extraction& extraction) {
   bool isSame = false;
   if (line.output == "-") return fail(Status::Usage, "-o - is standard output, and what is written are files");
   if (fs::exists(folder, code) && !fs::is_directory(folder, code))
-    return fail(Status::Usage, fmt::format("'{}' is no folder", line.output));
+    return fail(Status::Usage, fmt::format("'{}' is not a folder", line.output));
   if (fs::is_directory(folder, code) && !fs::is_empty(folder, code) && !line.overwrite)
     extraction.forEach([&](const Made& made) {
       error = whyNotWritten(folder / made.file, made.text, isSame);
@@ -239,7 +239,7 @@ int listModules(const ExtractLine& line, Extraction& extraction) {
   return 0;
 }
 
-// The modules of which the file or folder has another version, by their names.
+// The modules, by name, that the file or folder has in another version.
 bool readReplacements(const ExtractLine& line, const std::vector<container::Module>& modules,
                       std::vector<extract::Replacement>& found, std::string& error) {
   std::error_code code;
@@ -325,7 +325,7 @@ int extractCommand(int argc, char** argv) {
       "each "
       "module, called NAME.NUMBER.sm_XX.ptx or .cubin. PTX and machine code of one source have one number.\n"
       "--split and --kernel write a file for each kernel with all that it reaches; machine code is written whole.\n"
-      "Of a folder all built files below it are taken, the modules of each in a folder of its name.\n"
+      "From a folder all built files below it are taken, the modules of each in a folder of its name.\n"
       "--replace puts modules back that were changed, where they fit.\n"
       "Exit codes: 0 ok, 1 a module cannot be replaced, 2 usage, I/O, or there is no such device code, 4 internal "
       "error.",
@@ -376,7 +376,8 @@ int extractCommand(int argc, char** argv) {
   const auto bytes = FileBytes::map(line.input, error);
   if (bytes == nullptr) return fail(Status::Usage, error);
   if (!container::isBuilt(bytes->view()))
-    return fail(Status::Usage, fmt::format("'{}' is no program, library, object, fat binary or cubin", line.input));
+    return fail(Status::Usage,
+                fmt::format("'{}' is not a program, library, object, fat binary or cubin", line.input));
   const auto read = container::modulesOf(bytes->view());
   if (const auto* wrong = std::get_if<container::Broken>(&read))
     return fail(Status::Usage, fmt::format("'{}': {}", line.input, wrong->message));

@@ -83,9 +83,10 @@ bool readJitLine(int argc, char** argv, JitLine& line, int& exitCode) {
          "run launches of kernels that changed both ways, and go on with the original where results differ: the "
          "first, or with =N the first N, and each whose number is a power of two")
       ->check(CLI::Range(1UL, kMostLaunches));
-  app.add_option("--compare-mib", line.compare.mib,
-                 "compare no launch while the program has more memory than so many MiB from the driver; 512 where "
-                 "this is not said")
+  app.add_option(
+         "--compare-mib", line.compare.mib,
+         "compare no launch while the program has more memory than that many MiB from the driver; 512 where "
+         "this is not said")
       ->type_name("MIB")
       ->check(CLI::Range(1UL, kMostMib))
       ->capture_default_str();
@@ -148,7 +149,7 @@ std::string libraryToPreload(const fs::path& self, std::string& missing) {
   return {};
 }
 
-// What the answers depend on besides the options: this program, and how it was told to optimize.
+// What the results depend on besides the options: this program, and how it was asked to optimize.
 std::string settingsOfAnswers(const wrapper::WrapperOptions& options) {
   struct stat self {};
   std::string out = fmt::format("{}\n{}\n", versionText(), settingsDigest(options));

@@ -1,3 +1,5 @@
+// The log is read from the offset at which this run began. Members may be missing or have another type, since another
+// version may have written the line; lines with a kernel go to the table of comparisons, all others to that of modules.
 #include "tool/commands/jit_table.h"
 
 #include <fcntl.h>
@@ -64,7 +66,7 @@ class ModuleTable {
   double seconds_ = 0;
 };
 
-// Of the launches of kernels that were compared. Empty where nothing was.
+// For the launches of kernels that were compared. Empty where nothing was.
 class KernelTable {
  public:
   void add(const json& line) {

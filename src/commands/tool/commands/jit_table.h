@@ -6,7 +6,7 @@
 
 namespace ptxopt::tool {
 
-// Of what stands in the file from there on. Where there is nothing, a line that says so.
+// A table of what stands in the file from there on. Where there is nothing, a line that says so.
 std::string jitTable(const std::string& log, std::uintmax_t from);
 // Why lines cannot be added to a file; empty where they can.
 std::string whyNotAppendable(const std::string& path);

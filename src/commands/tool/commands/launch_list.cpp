@@ -1,3 +1,5 @@
+// A list such as 3,5-7 is read part by part, and a part outside the record throws RecordError. Launches are chosen that
+// both --launch and --kernel name.
 #include "tool/commands/launch_list.h"
 
 #include <fmt/format.h>

@@ -21,7 +21,7 @@ int linkCommand(int argc, char** argv) {
       "of\n"
       "one meet their definitions in another, so that passes see the whole program. What nobody defines stays "
       ".extern.\n"
-      "Exit codes: 0 ok, 2 usage, I/O, 3 an input is no PTX, or they do not fit together, 4 internal error.",
+      "Exit codes: 0 ok, 2 usage, I/O, 3 an input is not PTX, or they do not fit together, 4 internal error.",
       "ptxopt link");
   std::vector<std::string> inputs;
   std::string output;

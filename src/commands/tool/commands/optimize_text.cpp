@@ -1,3 +1,6 @@
+// The order of steps: debug information is stripped, copies for --specialize are made, the text is optimized under the
+// guard, the result is verified, and checks of facts are added. The guard and --verify pass over texts that call OptiX,
+// which ptxas refuses.
 #include "tool/commands/optimize_text.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// Each number keeps its least and most value and the greatest common divisor of all values. A parameter whose values
+// are all addresses of recorded memory gets an alignment of up to 256 bytes instead of a range.
 #include "tool/commands/record_facts.h"
 
 #include <fmt/format.h>
@@ -35,7 +37,7 @@ struct Seen {
     if (divisor > 1 && divisor <= INT64_MAX) range["multiple"] = divisor;
     return range;
   }
-  // Of addresses: as cudaMalloc aligns them, at most.
+  // For addresses: as cudaMalloc aligns them, at most.
   uint64_t alignment() const {
     constexpr uint64_t kMost = 256;
     return isAddress && divisor != 0 ? std::min(kMost, divisor & (~divisor + 1)) : 1;

@@ -158,7 +158,7 @@ bool readReduceLine(int argc, char** argv, ReduceLine& line, int& exitCode) {
   CLI::App app(
       "ptxopt reduce INPUT -o OUTPUT [OPTIONS] -- COMMAND...\n"
       "Shrinks a PTX file as long as a command says that it still shows what it is to show.\n"
-      "The command gets the name of a candidate file in place of each {}, or as its last argument, and says by "
+      "The command gets the name of a candidate file instead of each {}, or as its last argument, and says by "
       "exit\n"
       "status 0 that the candidate is interesting. It must not change its mind about the same text. OUTPUT always\n"
       "holds the best candidate so far, as `ptxopt --reprint` prints it.\n"
@@ -184,7 +184,7 @@ bool readReduceLine(int argc, char** argv, ReduceLine& line, int& exitCode) {
       ->check(positiveNumber());
   app.add_flag("--timeout-interesting", line.timeoutInteresting,
                "a test that is killed by --timeout is interesting");
-  app.add_option("--max-tests", line.maxTests, "stop after so many")->type_name("N")->check(positiveNumber());
+  app.add_option("--max-tests", line.maxTests, "stop after that many")->type_name("N")->check(positiveNumber());
   app.add_flag("-v,--verbose", line.verbose, "say what each reduction achieved");
 
   const auto usage = [&](std::string_view message) {

@@ -70,9 +70,9 @@ bool readReplayLine(int argc, char** argv, ReplayLine& line, int& exitCode) {
   app.add_option("-j,--jobs", line.jobs, "blocks in parallel; 0: as many as there are cores")
       ->type_name("N")
       ->capture_default_str();
-  app.add_option(
-         "--max-steps", line.maxSteps,
-         "stop a launch after so many warp instructions [none, but some block has to end within 1e9 of each core]")
+  app.add_option("--max-steps", line.maxSteps,
+                 "stop a launch after that many warp instructions [none, but some block has to end within 1e9 of "
+                 "each core]")
       ->type_name("N")
       ->check(wholeNumber());
   line.gpu.addTo(app);

@@ -1,3 +1,5 @@
+// Each module is assembled once, on its first launch, for the device at hand, or passed to the driver as PTX. Launches
+// are run and compared in the order of the record, and shown as lines or as JSON.
 #include "tool/commands/replay_gpu.h"
 
 #include <fmt/format.h>
@@ -21,7 +23,7 @@ using gpu::Summary;
 using nlohmann::ordered_json;
 
 constexpr const char* kGroup = "On a GPU (--gpu)";
-constexpr double kShort = 0.01;  // milliseconds: launching takes a part of it that is no part of the kernel
+constexpr double kShort = 0.01;  // milliseconds: launching takes a part of it that is not part of the kernel
 
 std::string timeText(double milliseconds) {
   return milliseconds >= 1 ? fmt::format("{:.3f} ms", milliseconds) : fmt::format("{:.2f} us", 1000 * milliseconds);

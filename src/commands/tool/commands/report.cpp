@@ -67,7 +67,7 @@ bool readReportLine(int argc, char** argv, ReportLine& line, int& exitCode) {
   return true;
 }
 
-// Asks ptxas if there is one. What keeps it from an answer is for the reader of the page to know.
+// Asks ptxas if there is one. What keeps it from a result is for the reader of the page to know.
 // False, with an error, where temporary files cannot be written.
 bool ask(const ReportLine& line, const Module& module, report::ReportOptions& options) {
   if (line.noPtxas) return true;

@@ -1,3 +1,5 @@
+// The order of options matters: each --kernel begins a launch, and those after it belong to that launch. The arguments
+// are rewritten so that each --arg has one value, and the launches are made from CLI11's order of parsing.
 #include "tool/commands/run_line.h"
 
 #include <fmt/format.h>
@@ -165,9 +167,9 @@ void RunLineReader::addWatch() {
 }
 
 void RunLineReader::addOthers() {
-  app_.add_option(
-          "--max-steps", line_.maxSteps,
-          "stop a launch after so many warp instructions [none, but some block has to end within 1e9 of each core]")
+  app_.add_option("--max-steps", line_.maxSteps,
+                  "stop a launch after that many warp instructions [none, but some block has to end within 1e9 of "
+                  "each core]")
       ->type_name("N")
       ->check(wholeNumber());
   app_.add_option("-j,--jobs", line_.jobs, "blocks at a time; 0: one a core")
@@ -217,7 +219,7 @@ void RunLineReader::takeLaunchOption(const CLI::Option* o, const std::string& va
   if (o != shared_) return;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), launch.shared);
   if (error != std::errc() || end != value.data() + value.size())
-    throw CLI::ValidationError("--shared", fmt::format("'{}' is no number of bytes", value));
+    throw CLI::ValidationError("--shared", fmt::format("'{}' is not a number of bytes", value));
 }
 
 bool usage(std::string_view message) {

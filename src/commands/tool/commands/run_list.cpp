@@ -21,7 +21,7 @@ std::string listExecutable() {
 
 // Rows that are refused for one reason share a line.
 std::string listNotExecutable() {
-  std::vector<std::pair<std::string, std::string>> rows;  // what is refused, and of which opcodes
+  std::vector<std::pair<std::string, std::string>> rows;  // what is refused, and for what opcodes
   std::map<std::string, std::size_t> rowOf;
   for (const exec::OpcodeSupport& s : exec::opcodeSupport()) {
     if (s.support == exec::Support::Full) continue;

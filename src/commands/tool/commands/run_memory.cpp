@@ -1,3 +1,5 @@
+// A buffer is filled from a file, a number, a sequence or the seed. An argument is matched with the parameter's type
+// and size, and one that names a buffer becomes its address.
 #include "tool/commands/run_memory.h"
 
 #include <fmt/format.h>
@@ -46,7 +48,7 @@ BufferSpec readSpec(const std::string& spec) {
   if (init == std::string::npos) fail("'{}' is not buf:TYPE:COUNT:INIT", spec);
   const char *const begin = spec.data() + count + 1, *const end = spec.data() + init;
   const auto [stop, error] = std::from_chars(begin, end, b.count);
-  if (error != std::errc() || stop != end) fail("'{}': '{}' is no count", spec, std::string_view(begin, end));
+  if (error != std::errc() || stop != end) fail("'{}': '{}' is not a count", spec, std::string_view(begin, end));
   constexpr uint64_t kMost = uint64_t{1} << 40;
   if (b.count > kMost / bytesOf(b.type)) fail("'{}' is larger than 1 TiB", spec);
   b.hasCount = true;
@@ -136,7 +138,7 @@ RunMemory::Argument RunMemory::argument(const std::string& text, std::size_t num
     if (plus != std::string::npos) {
       const char *const begin = text.data() + plus + 1, *const end = text.data() + text.size();
       const auto [stop, error] = std::from_chars(begin, end, offset);
-      if (error != std::errc() || stop != end) fail("'{}': '{}' is no number of bytes", text, begin);
+      if (error != std::errc() || stop != end) fail("'{}': '{}' is not a number of bytes", text, begin);
     }
     result.kind = Argument::Kind::Address;
     result.base = view.allocation->base;
@@ -145,7 +147,7 @@ RunMemory::Argument RunMemory::argument(const std::string& text, std::size_t num
   }
   const bool isNamed = equals < colon;
   const std::string spec = isNamed ? text.substr(equals + 1) : text;
-  if (isNamed && !isName(text.substr(0, equals))) fail("'{}' is no name for a buffer", text.substr(0, equals));
+  if (isNamed && !isName(text.substr(0, equals))) fail("'{}' is not a name for a buffer", text.substr(0, equals));
   const std::string kind = spec.substr(0, spec.find(':')), rest = spec.substr(spec.find(':') + 1);
   if (kind == "buf") {
     result.kind = Argument::Kind::Address;

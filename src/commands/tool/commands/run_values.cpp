@@ -1,3 +1,5 @@
+// Numbers are rounded once, from the text to the type, and hexadecimal ones are bits. Random contents come from
+// splitmix64 seeded by FNV-1a of the seed and the buffer's name, so that they do not depend on the order of buffers.
 #include "tool/commands/run_values.h"
 
 #include <fmt/format.h>
@@ -79,7 +81,7 @@ uint64_t parseFloat(ScalarType type, std::string_view text) {
   }
   if (result.ec == std::errc::result_out_of_range && result.ptr == end)
     fail("'{}' does not fit into {}", text, info(type).name);
-  if (result.ec != std::errc() || result.ptr != end) fail("'{}' is no value of type {}", text, info(type).name);
+  if (result.ec != std::errc() || result.ptr != end) fail("'{}' is not a value of type {}", text, info(type).name);
   return bits | sign;
 }
 
@@ -94,7 +96,7 @@ uint64_t parseInteger(ScalarType type, std::string_view text) {
   const char* const end = digits.data() + digits.size();
   const auto [stop, error] = std::from_chars(digits.data(), end, value, isHex ? 16 : 10);
   if (error == std::errc::invalid_argument || stop != end)
-    fail("'{}' is no value of type {}", text, info(type).name);
+    fail("'{}' is not a value of type {}", text, info(type).name);
   const bool isSigned = isSignedType(type), isBits = isBitType(type);
   const uint64_t half = uint64_t{1} << (bits - 1);
   // Hexadecimal numbers are bits.

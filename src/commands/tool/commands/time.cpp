@@ -57,7 +57,7 @@ bool readTimeLine(int argc, char** argv, TimeLine& line, int& exitCode) {
       ->check(CLI::Range(1, 1024));
   CLI::Option* const iterations =
       app.add_option("--iterations", line.iterations,
-                     "of each loop, whenever control enters it [constant trip counts, else 8]")
+                     "of each loop, whenever control enters it [constant trip counts, otherwise 8]")
           ->type_name("N")
           ->check(positiveNumber())
           ->capture_default_str();
@@ -93,7 +93,7 @@ std::vector<std::string_view> linesOf(std::string_view text) {
   return lines;
 }
 
-// Of the lines after each .loc of the PTX.
+// Sources of the lines after each .loc of the PTX.
 std::map<uint32_t, SourceLine> sourcesOf(const Module& module) {
   std::map<uint32_t, SourceLine> sources;
   const auto files = report::Sources(module).files();

@@ -1,3 +1,5 @@
+// Each region of a function has its cycles in the three memory scenarios, the cycles of each unit, and its lines; with
+// --code also its instructions with their waits. Numbers have two digits after the point.
 #include <fmt/format.h>
 
 #include <cmath>

@@ -1,3 +1,5 @@
+// Each function has a table of its regions, then for each loop its details with the longest waits of a warp alone, then
+// with --code its instructions.
 #include <fmt/format.h>
 
 #include <algorithm>

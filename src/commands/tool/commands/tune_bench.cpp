@@ -1,3 +1,6 @@
+// The input is run first, to see that its results can be compared at all. A variant's figure is the ratio of its time
+// to the input's, weighted over all launches by the input's time; a variant whose results differ from the input's is
+// rejected.
 #include "tool/commands/tune_bench.h"
 
 #include <fmt/format.h>

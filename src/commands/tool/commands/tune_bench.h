@@ -33,7 +33,7 @@ class GpuBench {
   // Runs the input alone. Empty, or why nothing can be timed. Launches that cannot be run on the device are left out unless all
   // are.
   std::string begin(std::string_view input);
-  // Of all launches together: the sum of their times.
+  // For all launches together: the sum of their times.
   tune::DeviceTime time(std::string_view text) const;
   const std::string& device() const { return device_; }  // its name, after begin()
 

@@ -1,3 +1,5 @@
+// Launches come from a record, or one is made of the options; options of one kind are refused beside those of the
+// other. A made launch keeps what it refers to alive for as long as the bench.
 #include "tool/commands/tune_gpu.h"
 
 #include <fmt/format.h>
@@ -20,11 +22,11 @@ namespace ptxopt::tool {
 namespace {
 
 constexpr const char* kGroup = "On a GPU (--measure gpu), with the arguments of ptxopt run";
-// Of the launches of a sample, where these are made of options: kernels that take microseconds are told apart, too.
+// For the launches of a sample, where these are made of options: kernels that take microseconds are distinguished, too.
 constexpr double kSampleMilliseconds = 0.5;
 constexpr double kMostSeconds = 1e6;
 
-// Of --records, as each launch was.
+// For --records, as each launch was.
 void addRecords(const std::string& file, const LaunchList& wanted, GpuBenchSettings& settings) {
   const auto archive = std::make_shared<const record::Archive>(file, wanted.memory.bytes());
   const auto& launches = archive->record().launches;
@@ -72,7 +74,7 @@ void TuneGpuLine::addTo(CLI::App& app) {
   app.add_option("--shared", shared, "dynamic shared memory")->type_name("BYTES")->group(kGroup);
   app.add_option("--arg", arguments, "arguments")->type_name("ARGUMENT")->group(kGroup);
   app.add_option("--records", records,
-                 "measure on the recorded launches of the kernel, in place of --grid, --block and --arg")
+                 "measure on the recorded launches of the kernel, instead of --grid, --block and --arg")
       ->type_name("FILE")
       ->group(kGroup);
   app.add_option("--launch", launches, "only these launches of the record: 3,5-7")
@@ -82,7 +84,7 @@ void TuneGpuLine::addTo(CLI::App& app) {
   app.add_option("--seed", seed, "of random buffers [0]")->type_name("N")->check(wholeNumber())->group(kGroup);
   app.add_option(
          "--inputs", inputs,
-         "compare on so many inputs [4]: the first is what the arguments say, the others fill random buffers "
+         "compare on that many inputs [4]: the first is what the arguments say, the others fill random buffers "
          "otherwise")
       ->type_name("N")
       ->check(CLI::Range(1, 8))

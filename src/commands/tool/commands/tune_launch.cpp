@@ -1,3 +1,5 @@
+// The interpreter's Machine places the memory, from which a recorded launch is made: its arrays, its parameters, and
+// where in these the addresses are. Variables with addresses in their initial values are taken out at the end.
 #include "tool/commands/tune_launch.h"
 
 #include <fmt/format.h>

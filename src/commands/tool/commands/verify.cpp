@@ -1,4 +1,4 @@
-// ptxopt verify A.ptx B.ptx, and the check behind `ptxopt IN -o OUT --verify`.
+// ptxopt verify A.ptx B.ptx, and the check of `ptxopt IN -o OUT --verify`.
 #include <fmt/format.h>
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -170,7 +170,7 @@ void addFiles(CLI::App& app, VerifyLine& line) {
       ->type_name("S")
       ->check(wholeNumber());
   app.add_option("--records", line.records,
-                 "launches of a program in place of made-up inputs: a record of ptxopt emulate")
+                 "launches of a program instead of made-up inputs: a record of ptxopt emulate")
       ->type_name("FILE")
       ->excludes("--trials")
       ->excludes("--seed");

@@ -1,3 +1,5 @@
+// Each recorded launch of a kernel is replayed in the interpreter with both texts, and what they leave in memory is
+// compared. A launch that fails with the first text is dropped.
 #include "tool/commands/verify_records.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// `ptxopt verify A B --records FILE`: both files on what a program gave its kernels, in place of made-up inputs.
+// `ptxopt verify A B --records FILE`: both files on what a program gave its kernels, instead of made-up inputs.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // For bash 4.2 and later, without the package bash-completion: its helpers are not everywhere.
 //
-// Bash cuts words at '=' too: `--color=al` arrives as three words, of which the last is completed. A list with
+// Bash cuts words at '=' too: `--color=al` arrives as three words, and the last is completed. A list with
 // commas arrives as one word, whose last part is completed.
 #include <fmt/format.h>
 
@@ -113,7 +113,7 @@ std::string completionForBash(const std::vector<CommandDescription>& commands) {
       "    elif [[ $previous == '=' ]]; then\n"
       "        previous=${COMP_WORDS[COMP_CWORD-2]} equals=yes\n"
       "    fi\n"
-      "    # Behind -- is another program's command line.\n"
+      "    # After -- comes another program's command line.\n"
       "    for ((i = 1; i < COMP_CWORD; ++i)); do\n"
       "        [[ ${COMP_WORDS[i]} == -- ]] || continue\n"
       "        if ((i + 1 == COMP_CWORD)); then _ptxopt_programs; else _ptxopt_files ''; fi\n"

@@ -74,7 +74,7 @@ std::string completionForZsh(const std::vector<CommandDescription>& commands) {
       "    if ((CURRENT == 2)) && [[ $words[2] != -* ]]; then\n"
       "        _describe -t commands 'command of ptxopt' commands && last=1\n"
       "    fi\n"
-      "    # Behind -- is another program's command line.\n"
+      "    # After -- comes another program's command line.\n"
       "    local -i dashes=${words[(i)--]}\n"
       "    if ((dashes < CURRENT)); then\n"
       "        shift $dashes words\n"

@@ -1,3 +1,5 @@
+// The description of an app is split into lines and read by the conventions of the header. What checks print into a
+// type's name gives ranges and words.
 #include "tool/manual/describe.h"
 
 #include <fmt/format.h>

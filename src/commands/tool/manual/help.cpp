@@ -1,3 +1,5 @@
+// Summaries are filled from column 28 on, in a width between 50 and 100 columns. An option shows the words that it
+// takes where they fit 16 columns, and otherwise its metavar.
 #include "tool/manual/help.h"
 
 #include <fmt/format.h>

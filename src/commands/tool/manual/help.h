@@ -8,7 +8,7 @@
 
 namespace ptxopt::tool {
 
-// `all`: also the group of knobs, of which there are many.
+// `all`: also the large group of knobs.
 std::string helpText(const CommandDescription& command, bool all);
 
 // Words in lines of at most `width` columns. The first line begins at column `at`, the others are indented by
@@ -21,7 +21,7 @@ std::string optionLabel(const OptionDescription& option);
 std::string valueLabel(const ValueDescription& value);
 
 constexpr std::string_view kKnobGroup = "Knobs";
-// Of options that nothing lists; errors name them.
+// For options that are not listed; errors name them.
 constexpr std::string_view kTestGroup = "For tests";
 
 }  // namespace ptxopt::tool

@@ -1,3 +1,5 @@
+// Each list has fixed columns and one row for each pass, step, knob or opcode. Time that no pass accounts for is a row
+// of its own.
 #include "tool/manual/lists.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// All text is escaped by roff() and guarded against lines that begin with a dot. All pages are made before the first is
+// written.
 #include "tool/manual/manual.h"
 
 #include <fmt/format.h>

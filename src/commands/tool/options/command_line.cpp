@@ -1,3 +1,6 @@
+// Options are declared by groups of --help, the rare ones only where a word may name one, because declaring them takes
+// longer than reading a short command line. Then what was said is taken, and combinations that do not go together are
+// refused.
 #include "tool/options/command_line.h"
 
 #include <fmt/format.h>
@@ -149,10 +152,10 @@ void CommandLineReader::addOutput() {
   app_.add_flag("--reprint", line_.options.reprint,
                 "print everything anew, one instruction a line, without comments")
       ->group(kOutput);
-  app_.add_option(
-          "--externals", line_.externals,
-          "functions that may be called undeclared, of which nothing is known: of OptiX, _optix_* and _rt_* (which "
-          "ptxas refuses, so that the guard does not ask it), or none [optix where the guard is off]")
+  app_.add_option("--externals", line_.externals,
+                  "functions that may be called undeclared, about which nothing is known: of OptiX, _optix_* and "
+                  "_rt_* (which "
+                  "ptxas refuses, so that the guard does not ask it), or none [optix where the guard is off]")
       ->check(CLI::IsMember({"optix", "none"}))
       ->type_name("optix|none")
       ->group(kOutput);

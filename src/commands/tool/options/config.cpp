@@ -1,3 +1,5 @@
+// The file is parsed as JSON of bounded depth, and each mistake is placed by searching the text for its key. Variables
+// are set only where no mistake was found, once a process.
 #include "tool/options/config.h"
 
 #include <fcntl.h>
@@ -74,7 +76,7 @@ std::string pathOfUser() {
   return {};
 }
 
-// Of a regular file, or of /dev/null. Nothing is waited for. Why not, or nothing.
+// From a regular file, or of /dev/null. Nothing is waited for. Why not, or nothing.
 std::string readSmall(const std::string& path, std::string& text) {
   constexpr std::size_t kMost = std::size_t{1} << 20;
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));

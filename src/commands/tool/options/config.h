@@ -1,9 +1,9 @@
 // The user's configuration file, for clients that take the path of a ptxas and nothing else.
 //
-// A JSON object of settings (config.def), of which each stands for an environment variable: where that is not set, it is
+// A JSON object of settings (config.def), each for an environment variable: where that is not set, it is
 // set now. So whatever reads variables reads the file too, and the environment always counts before the file. The file
-// is the one of $PTXOPT_CONFIG (empty: none), else ptxopt/config.json in $XDG_CONFIG_HOME or ~/.config. One that is not
-// there is no mistake unless $PTXOPT_CONFIG names it. With a mistake in it the file says nothing at all.
+// is the one of $PTXOPT_CONFIG (empty: none), otherwise ptxopt/config.json in $XDG_CONFIG_HOME or ~/.config. One that
+// is not there is no mistake unless $PTXOPT_CONFIG names it. With a mistake in it the file says nothing at all.
 #pragma once
 
 #include <string>

@@ -1,3 +1,5 @@
+// The table of variables comes from environment.def, each row with a function that says what is wrong with a value. A
+// PTXOPT_ variable that is not in the table gets the nearest known name as a hint.
 #include "tool/options/environment.h"
 
 #include <fcntl.h>
@@ -100,7 +102,7 @@ constexpr Variable kVariables[] = {
 #undef PTXOPT_VARIABLE
 #define CAPTURE_VARIABLE(name, member, usual, summary)                               \
   {#name, [](const std::string& value) { return values::uncaptured(value, usual); }, \
-   "Of the capture library: " summary},
+   "For the capture library: " summary},
 #include "capture/variables.def"
 };
 

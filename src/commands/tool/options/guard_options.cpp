@@ -1,3 +1,5 @@
+// The guard is resolved after the optimizer's options: it is on by default for -O2 without --passes where a ptxas is
+// found, and `ptxas` makes its absence an error.
 #include "tool/options/guard_options.h"
 
 #include <fmt/format.h>

@@ -13,8 +13,8 @@ class App;
 namespace ptxopt::tool {
 
 struct GuardLine {
-  std::string mode;  // empty: $PTXOPT_GUARD, else, and for "auto", as the level and the machine have it
-  std::string rule;  // empty: $PTXOPT_GUARD_RULE, else time
+  std::string mode;  // empty: $PTXOPT_GUARD, otherwise, and for "auto", as the level and the machine have it
+  std::string rule;  // empty: $PTXOPT_GUARD_RULE, otherwise time
   unsigned tries = guard::kUsualTries;
   std::string ptxas;
   double timeoutSeconds = 600;

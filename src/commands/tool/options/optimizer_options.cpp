@@ -1,3 +1,5 @@
+// Each knob of knobs.def becomes an option by its name and by each name that cicc gives it, inverted where that one
+// means the opposite. A knob from 0 to 1 is a flag that takes the words of LLVM's booleans.
 #include "tool/options/optimizer_options.h"
 
 #include <fmt/format.h>

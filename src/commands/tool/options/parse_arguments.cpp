@@ -1,3 +1,6 @@
+// Each parse adds --color, the options of the log and --help to the app, then lets CLI11 read the words. A describing
+// caller gets the app's description instead of a parse, and options before a program's name end at the first word
+// without a dash.
 #include "tool/options/parse_arguments.h"
 
 #include <fmt/format.h>
@@ -62,7 +65,7 @@ bool parse(CLI::App& app, const std::function<std::vector<std::string>()>& words
   return false;
 }
 
-// Of `--name`, `--name=value`, `-n` and `-nvalue`; whether the value is the next word.
+// For `--name`, `--name=value`, `-n` and `-nvalue`; whether the value is the next word.
 const CLI::Option* optionOf(const CLI::App& app, const std::string& word, bool& takesNext) {
   const std::string name = word.substr(0, word.find('='));
   const CLI::Option* option = app.get_option_no_throw(name);

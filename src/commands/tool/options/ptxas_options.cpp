@@ -1,3 +1,5 @@
+// The options of assembling, of regressions and of limits are declared here once. A version instead of a path is looked
+// up among the toolkits that are installed, and the candidates are passed on for texts that need a newer ptxas.
 #include "tool/options/ptxas_options.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// The variable is split as a shell splits words and read by a CLI::App that shares its tables with ptxopt itself. The
+// app is not made where no variable is set, and a mistake is kept as text for the caller to report.
 #include "tool/options/wrapper_options.h"
 
 #include <fmt/format.h>
@@ -29,7 +31,7 @@ void leaveUntidy(wrapper::WrapperOptions& options) {
 const char* const kWrapperOptionsHelp =
     "Options of ptxopt stand in $PTXOPT_OPTIONS, split as by a shell: -O, --passes, --skip-pass, -j, "
     "--verify-each, the "
-    "knobs (of which tidy is 0 here), those of the guard, --facts and --profile-use as of ptxopt itself, and:\n"
+    "knobs (tidy is 0 here), those of the guard, --facts and --profile-use as of ptxopt itself, and:\n"
     "  --report=FILE    write a JSON report; into a folder, which ends in /, one for each input\n"
     "  --strip-debug, --externals=optix|none   as of ptxopt itself\n"
     "  --keep-ptx       write the optimized PTX beside its input, as NAME.ptxopt.ptx\n"

@@ -9,7 +9,7 @@
 namespace ptxopt::tool {
 
 void printResult(std::string_view text);
-// Of the form `PLACE: error: ...`: whole lines.
+// Has the form `PLACE: error: ...`: whole lines.
 void printError(std::string_view text);
 // What an option asks for beside the result, and what is said at the end: whole lines.
 void printAsked(std::string_view text);

@@ -1,3 +1,5 @@
+// A finished piece of work draws the line if a second has passed since the start and a tenth since the line was last
+// drawn. The logger calls back before each message to clear the line.
 #include "tool/terminal/progress.h"
 
 #include <fmt/format.h>

@@ -22,12 +22,12 @@ class Progress {
 
   // One more is done; `name` is what was done last.
   void done(std::string_view name);
-  // So many are done of so many, which may be others than before.
+  // The numbers of what is done and of all, which may differ from those before.
   void show(std::size_t done, std::size_t total);
   // Takes the line away.
   void finish();
 
-  // The line for so many done of so many after so long, in at most `width` columns (for tests).
+  // The line for a number done of a total after some time, in at most `width` columns (for tests).
   static std::string line(std::size_t done, std::size_t total, double seconds, std::string_view name,
                           std::size_t width);
 

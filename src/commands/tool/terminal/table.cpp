@@ -1,3 +1,5 @@
+// The width of a column is that of its widest cell. Where the sum is too large, the widest column that may give way
+// loses one column of text at a time, down to 12.
 #include "tool/terminal/table.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// The width of a text is what fmt pads it by, since fmt counts columns as terminals do. A text is shortened by taking
+// characters from both ends in turn until the next one would not fit.
 #include "tool/terminal/terminal.h"
 
 #include <fmt/color.h>

@@ -16,7 +16,7 @@ void chooseColours(ColourChoice choice);
 // Whether what goes to this stream may have colours.
 bool hasColours(std::FILE* stream);
 bool isTerminal(std::FILE* stream);
-// What the last line of the terminal behind standard error shows, which is not a message: empty takes it away.
+// What the last line of the terminal of standard error shows, which is not a message: empty takes it away.
 void drawLine(std::string_view line);
 
 // By what they mean, not by how they look.
@@ -24,7 +24,7 @@ enum class Style : unsigned char { Plain, Good, Bad, Doubtful, Strong, Faint };
 // The text with the escape sequences of its style, or as it is where there are no colours.
 std::string styled(std::string_view text, Style style, bool colours);
 
-// Columns of the terminal behind a stream; `otherwise` when it is none.
+// Columns of the terminal of a stream; `otherwise` when it is none.
 std::size_t terminalWidth(std::FILE* stream, std::size_t otherwise);
 // Columns that a UTF-8 text takes, wide East Asian characters counted twice. It has no control characters.
 std::size_t displayWidth(std::string_view text);

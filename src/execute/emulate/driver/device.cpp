@@ -174,7 +174,7 @@ CUDA_DRIVER_API int cuCtxGetStreamPriorityRange(int* least, int* greatest) {
 CUDA_DRIVER_API int cuGetExportTable(const void** table, const void*) {
   return answerDriver(__func__, [&] {
     out(table) = nullptr;
-    throw Failure{Code::NotSupported, "the stand-in has no tables of functions without names"};
+    throw Failure{Code::NotSupported, "the emulated driver has no tables of functions without names"};
   });
 }
 
@@ -197,7 +197,8 @@ CUDA_DRIVER_API int cuGetProcAddress_v2(const char* name, void** function, int, 
     out(function) = found;
     constexpr int kFound = 0, kNotFound = 1;
     if (status != nullptr) *status = found != nullptr ? kFound : kNotFound;
-    if (found == nullptr) throw Failure{Code::SymbolNotFound, std::string("the stand-in does not have ") + name};
+    if (found == nullptr)
+      throw Failure{Code::SymbolNotFound, std::string("the emulated driver does not have ") + name};
   });
 }
 
@@ -208,7 +209,7 @@ int cudaGetDriverEntryPoint(const char* name, void** function, unsigned long lon
     int found = 0;
     const int result = cuGetProcAddress_v2(name, function, 0, flags, &found);
     if (status != nullptr) *status = found;
-    if (result != 0) throw Failure{Code::SymbolNotFound, "the stand-in does not have this function of the driver"};
+    if (result != 0) throw Failure{Code::SymbolNotFound, "the emulated driver does not have this function"};
   });
 }
 CUDA_ALSO(cudaGetDriverEntryPoint, cudaGetDriverEntryPoint_ptsz)

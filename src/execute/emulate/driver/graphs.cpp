@@ -1,5 +1,5 @@
 // Graphs as programs of the driver make them. Those of the runtime do the work; here are the driver's parameters of kernels, and
-// what it tells of a graph: nodes, edges, and what a kernel node launches.
+// what it reports of a graph: nodes, edges, and what a kernel node launches.
 #include "emulate/graphs.h"
 
 #include <algorithm>
@@ -53,7 +53,7 @@ KernelCall callOf(const DriverKernelNode& p) {
 
 const KernelCall& callAt(void* node) {
   const auto& call = nodeAt(node).call;
-  need(call != nullptr, Code::InvalidValue, "it is no kernel");
+  need(call != nullptr, Code::InvalidValue, "it is not a kernel");
   return *call;
 }
 
@@ -184,7 +184,7 @@ CUDA_DRIVER_API int cuGraphKernelNodeGetAttribute(void* node, int attribute, voi
     auto* const numbers = &out(static_cast<unsigned*>(value));
     constexpr int kCooperative = 2, kCluster = 4;
     need(attribute == kCooperative || attribute == kCluster, Code::NotSupported,
-         "an attribute of nodes that the stand-in does not have");
+         "an attribute of nodes that the emulated driver does not have");
     if (attribute == kCooperative) {
       *numbers = shape.isCooperative;
     } else {

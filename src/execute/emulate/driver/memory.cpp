@@ -180,7 +180,7 @@ CUDA_DRIVER_API int cuPointerGetAttribute(void* value, int attribute, uint64_t a
         break;
       case kIsManaged: *static_cast<unsigned*>(value) = block->kind == MemoryKind::Managed; break;
       case kOrdinal: *static_cast<int*>(value) = 0; break;
-      default: throw Failure{Code::NotSupported, "an attribute of pointers that the stand-in does not have"};
+      default: throw Failure{Code::NotSupported, "an attribute of pointers that the emulated driver does not have"};
     }
   });
 }

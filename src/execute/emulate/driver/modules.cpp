@@ -30,7 +30,7 @@ void* addModule(const void* image) {
   if (magic ==
       "\x7f"
       "ELF")
-    throw Failure{Code::NoKernelImageForDevice, "it is machine code; the stand-in takes PTX"};
+    throw Failure{Code::NoKernelImageForDevice, "it is machine code; the emulated driver takes PTX"};
   constexpr std::string_view kContainer = "\x50\xed\x55\xba";
   if (magic == kContainer)
     module->container = image;

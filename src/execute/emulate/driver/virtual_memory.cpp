@@ -13,7 +13,7 @@ using namespace ptxopt::emulate;
 namespace {
 
 constexpr uint64_t kPiece = uint64_t{2} << 20;  // as devices have it
-// Of the addresses that a device has, with what the interpreter uses for other spaces left out.
+// The addresses that a device has, without those that the interpreter uses for other spaces.
 constexpr uint64_t kLeast = 0x0000'5000'0000'0000, kMost = 0x0000'8000'0000'0000;
 // The driver places smaller reservations itself.
 constexpr uint64_t kPlaced = uint64_t{32} << 20;
@@ -67,7 +67,7 @@ CUDA_DRIVER_API int cuMemAddressReserve(uint64_t* address, size_t size, size_t, 
   return answerDriver(__func__, [&] {
     needPieces(size);
     need(flags == 0, Code::InvalidValue, "flags");
-    // An address that is not free is no error: another one is given.
+    // An address that is not free is not an error: another one is given.
     const bool isFree = size >= kPlaced && wanted >= kLeast && wanted % kPiece == 0 && wanted <= kMost - size &&
                         !isReserved(wanted, size);
     uint64_t chosen = isFree ? wanted : kFirstChosen;

@@ -1,3 +1,5 @@
+// An array holds its texels in rows, one slice after the other. Each copy is checked against the array before the bytes
+// are moved; copies on a stream are put into its queue.
 #include "emulate/runtime/arrays.h"
 
 #include <cstring>

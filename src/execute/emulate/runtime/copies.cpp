@@ -1,3 +1,5 @@
+// Each function of CUDA checks the direction, the sizes and the ranges, and moves bytes by one of a few helpers, at
+// once or as work of a stream. Products of sizes are checked for overflow.
 #include "emulate/runtime/copies.h"
 
 #include <cstring>

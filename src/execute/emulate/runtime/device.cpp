@@ -237,7 +237,7 @@ CUDA_API(cudaDeviceCanAccessPeer) int cudaDeviceCanAccessPeer(int* can, int devi
 CUDA_API(cudaDeviceEnablePeerAccess) int cudaDeviceEnablePeerAccess(int peer, unsigned) {
   return answer(__func__, [&] {
     needDevice(peer);
-    throw Failure{Code::PeerAccessUnsupported, "a device is no peer of itself"};
+    throw Failure{Code::PeerAccessUnsupported, "a device is not a peer of itself"};
   });
 }
 CUDA_API(cudaDeviceDisablePeerAccess) int cudaDeviceDisablePeerAccess(int) {

@@ -1,4 +1,4 @@
-// What the stand-in does not have: each is there under its name, so that programs that mention it start.
+// What the emulated runtime does not have: each is there under its name, so that programs that mention it start.
 #include <fmt/format.h>
 
 #include <string_view>

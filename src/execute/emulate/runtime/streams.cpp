@@ -151,7 +151,7 @@ CUDA_API(cudaEventSynchronize) int cudaEventSynchronize(void* event) {
 CUDA_API(cudaEventQuery) int cudaEventQuery(void* event) {
   return answer(__func__, [&] { State::get().event(event); });
 }
-// Of the time that the interpreter took.
+// The time that the interpreter took.
 CUDA_API(cudaEventElapsedTime) int cudaEventElapsedTime(float* milliseconds, void* from, void* to) {
   return answer(__func__, [&] {
     const Event &a = State::get().event(from), &b = State::get().event(to);

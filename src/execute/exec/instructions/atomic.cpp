@@ -2,7 +2,7 @@
 //
 // The lanes of a warp go in ascending order; the ISA leaves the order open. Blocks of a grid may run on several
 // host threads, so that what may be global memory is changed by compare-and-swap of the host; the blocks of a
-// cluster run on one, so shared memory needs none. Of a vector each element is changed apart, as the ISA allows.
+// cluster run on one, so shared memory needs none. Each element of a vector is changed on its own, as the ISA allows.
 // atom yields, because spin locks are made of it.
 // Declines: multimem.red and what ptxas refuses, such as .exch of f32.
 #include "exec/block.h"
@@ -194,7 +194,7 @@ void bindAtom(Binder& b) { bind(b, true); }
 
 void bindRed(Binder& b) {
   if (!b.take("async")) return bind(b, false);
-  if (b.has("mmio")) return bind(b, false);  // no mbarrier tells when: done at once
+  if (b.has("mmio")) return bind(b, false);  // no mbarrier says when: done at once
   bindAsyncReduction(b);
 }
 

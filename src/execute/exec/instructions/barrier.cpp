@@ -65,7 +65,7 @@ Step barrier(Warp& w, const Op& op, Mask active) {
     throw LaneFault{FaultKind::OutOfBounds, lane, fmt::format("barrier {}: a block has 16", number)};
   if (count % kLanes != 0)
     throw LaneFault{FaultKind::Deadlock, lane,
-                    fmt::format("a barrier for {} threads, which is no multiple of 32", count)};
+                    fmt::format("a barrier for {} threads, which is not a multiple of 32", count)};
   Barrier& b = block.barriers[number];
   Path& path = w.path();
   const Mask held = reduction == Reduction::None ? 0 : w.predicate(op.args[3]);

@@ -128,7 +128,7 @@ Step bitFieldInsert(Warp& w, const Op& op, Mask active) {
   return Step::Next;
 }
 
-// .clamp or .wrap, of which there must be one.
+// .clamp or .wrap; there must be one.
 bool takeClamp(Binder& b) {
   const std::string_view mode = b.takeOneOf({"clamp", "wrap"});
   if (mode.empty()) b.unsupported("it needs .clamp or .wrap");

@@ -54,7 +54,7 @@ Step bulkCopy(Warp& w, const Op& op, Mask active) {
   forEachLane(active, [&](unsigned i) {
     const uint32_t size = w.in<uint32_t>(o.size)[i];
     if (size % 16 != 0)
-      throw LaneFault{FaultKind::Misaligned, i, "a bulk copy of a size that is no multiple of 16"};
+      throw LaneFault{FaultKind::Misaligned, i, "a bulk copy of a size that is not a multiple of 16"};
     if (size == 0) return;
     const std::byte* from = w.memory(spaceOf(o.fromGlobal), i, o.from.address(w, i), size, 16, Access::Read);
     const uint64_t to = o.to.address(w, i);
@@ -147,7 +147,7 @@ Step fillZero(Warp& w, const Op& op, Mask active) {
   const Location& place = *static_cast<const Location*>(op.data);
   forEachLane(active, [&](unsigned i) {
     const uint64_t size = w.in<uint64_t>(op.args[1])[i];
-    if (size % 8 != 0) throw LaneFault{FaultKind::Misaligned, i, "st.bulk of a size that is no multiple of 8"};
+    if (size % 8 != 0) throw LaneFault{FaultKind::Misaligned, i, "st.bulk of a size that is not a multiple of 8"};
     if (size == 0) return;
     if (size > UINT32_MAX)
       throw LaneFault{FaultKind::OutOfBounds, i, "st.bulk of more bytes than shared memory has"};
@@ -201,7 +201,7 @@ void bindBulk(Binder& b) {
   if (hasGlobal == (toCluster && ofBlock) || (!toCluster && !ofBlock)) return;
   o.usesMbarrier = b.take("mbarrier::complete_tx::bytes");
   if (!o.usesMbarrier && !b.take("bulk_group")) return;
-  // With global memory on one side, a bulk group tells that it is the destination.
+  // With global memory on one side, a bulk group shows that it is the destination.
   o.toGlobal = hasGlobal && !o.usesMbarrier;
   o.fromGlobal = hasGlobal && o.usesMbarrier;
   o.multicast = b.take("multicast::cluster");

@@ -1,7 +1,7 @@
 // Comparisons of integers: setp and set.
 //
 //     setp.CmpOp{.BoolOp}.type p{|q}, a, b{, c};    p = BoolOp(a CmpOp b, c), q = BoolOp(!(a CmpOp b), c)
-//     set.CmpOp{.BoolOp}.dtype.type d, a, b{, c};   all ones or 1.0 where p would be true, else 0
+//     set.CmpOp{.BoolOp}.dtype.type d, a, b{, c};   all ones or 1.0 where p would be true, otherwise 0
 // Bit types know eq and ne; lo, ls, hi and hs are lt, le, gt and ge of unsigned types only.
 #include "exec/instructions/compare.h"
 

@@ -27,7 +27,7 @@ namespace {
 
 using F = ScalarFormat;
 
-// A type as it stands in the opcode: how many numbers of which format, in a register of what type.
+// A type as it stands in the opcode: how many numbers, their format, and the type of their register.
 struct ConvertType {
   std::string_view name;
   F format;
@@ -54,7 +54,7 @@ constexpr ConvertType kTypes[] = {
 const ConvertType& typeOf(const Binder& b, std::string_view name) {
   for (const ConvertType& t : kTypes)
     if (t.name == name) return t;
-  b.unsupported(fmt::format(".{} is no type it converts", name));
+  b.unsupported(fmt::format(".{} is not a type it converts", name));
 }
 
 // f(T{}) for the unsigned type of a register's width.
@@ -119,7 +119,7 @@ Handler integerHandler(const Binder& b, const ConvertType& to, const ConvertType
   }
 }
 
-// A loop of its own for the commonest conversions of registers that are as wide as the types, else nullptr.
+// A loop of its own for the commonest conversions of registers that are as wide as the types, otherwise nullptr.
 Handler fastHandler(F to, F from, const ConvertMode& m) {
   if (m.ftz || m.sat || m.relu || m.satfinite || m.tiesAway) return nullptr;
   const std::pair types{to, from};

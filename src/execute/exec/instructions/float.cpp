@@ -22,7 +22,7 @@ enum class FloatOp : uint8_t { Add, Sub, Mul, Fma, Div };
 
 constexpr unsigned operandsOf(FloatOp op) { return op == FloatOp::Fma ? 3 : 2; }
 
-// Of float or double, to nearest.
+// For float or double, to nearest.
 template <FloatOp kOp, typename T, typename... C>
 inline T nearest(T a, T b, C... c) {
   if constexpr (kOp == FloatOp::Add) return addNearest(a, b);

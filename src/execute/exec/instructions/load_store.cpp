@@ -7,7 +7,7 @@
 // so a register may be both. A read of parameters or constants at an address that the instruction itself gives is
 // the same for all lanes and resolved once. Ordered accesses (.volatile, .relaxed, ...): blocks may run on several
 // host threads; a copy of a fixed 1, 2, 4, 8 or 16 bytes is a single move of the host, and x86 keeps moves in
-// order, so that only the compiler must be told to. They yield, because they are what spin loops consist of.
+// order, so that only the compiler must be made to. They yield, because they are what spin loops consist of.
 // An access through the name of a variable in the stack frame that leaves the variable is an error when it is
 // executed, though the frame goes on there: which variable comes next is nobody's business.
 // Declines: vectors of registers of several widths.
@@ -307,7 +307,7 @@ void bindLoad(Binder& b) {
 }
 
 void bindStore(Binder& b) {
-  // st.async.mmio has no mbarrier that tells when: it is done at once.
+  // st.async.mmio has no mbarrier that says when: it is done at once.
   if (b.take("async") && !b.has("mmio")) return bindAsyncStore(b);
   if (b.take("bulk")) return bindBulkStore(b);
 

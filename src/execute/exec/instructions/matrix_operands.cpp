@@ -1,3 +1,5 @@
+// Registers of 32 lanes are copied into arrays of lanes and back, so that the arithmetic of matrices sees plain
+// numbers. A lane that is missing is reported as exited, elsewhere or never started.
 #include "exec/instructions/matrix_operands.h"
 
 #include <fmt/format.h>

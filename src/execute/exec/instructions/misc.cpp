@@ -52,10 +52,11 @@ Step restoreStack(Warp& w, const Op& op, Mask active) {
   forEachLane(active, [&](unsigned i) {
     const uint64_t least = uint64_t{bases[i]} + frame.routine->stackBytes;
     if (a[i] < least || a[i] > w.stackTop(i))
-      throw LaneFault{FaultKind::OutOfBounds, i,
-                      fmt::format("stackrestore to {:#x}, which is no stack pointer of this function: they are in "
-                                  "{:#x} to {:#x}",
-                                  uint64_t{a[i]}, least, w.stackTop(i))};
+      throw LaneFault{
+          FaultKind::OutOfBounds, i,
+          fmt::format("stackrestore to {:#x}, which is not a stack pointer of this function: they are in "
+                      "{:#x} to {:#x}",
+                      uint64_t{a[i]}, least, w.stackTop(i))};
     w.setStackTop(i, static_cast<uint32_t>(a[i]));
   });
   return Step::Next;

@@ -2,7 +2,7 @@
 // exec/texture.h; suq is in texture.cpp.
 //
 // The first coordinate counts bytes, with .p texels. Outside of the surface .trap is an error, .zero reads 0 and
-// writes nothing, .clamp takes the nearest place that is inside. A byte offset that is no multiple of the access is
+// writes nothing, .clamp takes the nearest place that is inside. A byte offset that is not a multiple of the access is
 // an error. sust.p converts to the surface's format; values must be given for all of its components, and integers
 // must fit: what happens otherwise is not defined.
 #include <atomic>
@@ -60,7 +60,7 @@ Target find(Warp& w, unsigned lane, const SurfaceOperands& o) {
   } else {
     if (x % access != 0)
       throw LaneFault{FaultKind::Misaligned, lane,
-                      fmt::format("byte {} of a row, which is no multiple of {}", x, access)};
+                      fmt::format("byte {} of a row, which is not a multiple of {}", x, access)};
     int64_t unit = x / access;
     if (!place(unit, rowBytes / access, o.outside, lane, "element")) return {&s, nullptr};
     x = unit * access;

@@ -42,7 +42,7 @@ inline const TextureBinding& bindingOf(Warp& w, unsigned lane, uint64_t handle, 
   const TextureBinding& binding = *found->second;
   if (binding.kind != kind)
     throw LaneFault{FaultKind::OutOfBounds, lane,
-                    fmt::format("what is bound to the handle {:#x} is no {}", handle, what)};
+                    fmt::format("what is bound to the handle {:#x} is not a {}", handle, what)};
   return binding;
 }
 

@@ -1,3 +1,5 @@
+// Each component is tried as a layout, a type, a flag, a rounding and a shape in turn. One that is given twice makes
+// the whole opcode unreadable.
 #include "exec/matrix/components.h"
 
 #include <algorithm>

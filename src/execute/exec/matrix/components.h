@@ -1,7 +1,7 @@
 // The dot components of mma, wmma and wgmma, sorted by what they are.
 //
 // PTX orders them differently from instruction to instruction, and ptxas takes some of them in several places, so
-// they are gathered first and checked by whoever asks. Components that mean nothing to the arithmetic (sync,
+// they are gathered first and checked by the caller. Components that mean nothing to the arithmetic (sync,
 // aligned, the names of operations and state spaces) are kept as plain words.
 #pragma once
 

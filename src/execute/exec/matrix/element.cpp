@@ -1,3 +1,5 @@
+// A table gives each type its name, kind and encoding. Floats of 8 bits or fewer are converted by tables of 256
+// doubles, made once; the others by widening.
 #include "exec/matrix/element.h"
 
 #include <array>

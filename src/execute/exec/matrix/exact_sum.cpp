@@ -1,3 +1,5 @@
+// The fixed-point number holds two's complement words. A term is added by its 53-bit significand, shifted to its place,
+// and the result keeps a sticky last bit for what is cut off.
 #include "exec/matrix/exact_sum.h"
 
 #include <bit>

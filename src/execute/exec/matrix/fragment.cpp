@@ -1,3 +1,5 @@
+// Two functions compute the place of an element, one for the scheme of tiles and one for the quads of m8n8k4; both work
+// on the element's number among the distinct ones of a lane.
 #include "exec/matrix/fragment.h"
 
 namespace ptxopt::exec::matrix {

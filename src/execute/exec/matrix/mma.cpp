@@ -1,3 +1,5 @@
+// A form is accepted by a table of types and shapes and by the modifiers that fit them. A product gathers A, B and C
+// from registers into matrices, multiplies block by block, and scatters D.
 #include "exec/matrix/mma.h"
 
 #include <algorithm>
@@ -181,7 +183,7 @@ std::optional<MmaShape> mmaShape(std::span<const std::string_view> components) {
 std::optional<MmaShape> wmmaShape(std::span<const std::string_view> components) {
   auto c = sortComponents(components);
   if (!c || c->layouts.size() != 2 || !onlyWords(*c, {"mma", "sync", "aligned"})) return std::nullopt;
-  // Of f16 products the types of D and C are written, of others all four.
+  // f16 products name the types of D and C, others all four.
   const bool isShort = c->types.size() == 2;
   if (isShort) c->types = {c->types[0], Element::F16, Element::F16, c->types[1]};
   if (c->types.size() != 4 || c->kindF8f6f4) return std::nullopt;

@@ -1,3 +1,5 @@
+// A table lists the kinds with their block counts and scale types. Elements are multiplied by their scales as doubles,
+// which is exact, before the products are summed.
 #include "exec/matrix/mma_scaled.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Each form is described by one function from lane, register and position to row and bit offset, which loads and stores
+// share. A transposition is a store of rows followed by a load of columns.
 #include "exec/matrix/moves.h"
 
 namespace ptxopt::exec::matrix {

@@ -1,3 +1,5 @@
+// Float sums use plain additions of doubles where the bits of all terms span at most 53 places, so that every partial
+// sum is exact. Only other rows and columns take the exact sum.
 #include "exec/matrix/product.h"
 
 #include <algorithm>

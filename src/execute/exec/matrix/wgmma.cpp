@@ -1,3 +1,5 @@
+// Addresses in shared memory are computed as offsets of 16-byte units, then swizzled by exclusive or. Each of the four
+// warps multiplies its 16 rows on its own.
 #include "exec/matrix/wgmma.h"
 
 #include <algorithm>

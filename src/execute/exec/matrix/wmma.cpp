@@ -1,3 +1,5 @@
+// The forms are accepted by type and size; the place in memory follows from the fragment's row and column, the layout
+// and the stride.
 #include "exec/matrix/wmma.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Each function handles its special cases, calls elementary.h in f64 and rounds the result once. The f64 forms with
+// .ftz work on the upper word, rounded to nearest even.
 #include "exec/value/approximate.h"
 
 #include <bit>
@@ -39,7 +41,7 @@ double log2WithLimits(double x) {
   return std::isinf(x) ? x : log2Of(x);
 }
 
-// Of f64's upper word, 1.11.20, with a subnormal taken for zero.
+// For f64's upper word, 1.11.20, with a subnormal taken for zero.
 double upperWord(double x) {
   return std::bit_cast<double>(F64::flush(std::bit_cast<uint64_t>(x) & 0xffffffff00000000));
 }

@@ -5,7 +5,7 @@
 // and, ties that f64 cannot see apart, correctly rounded: well within every bound. They are not what a given GPU
 // computes. sin and cos are as exact for arguments of any size, where the ISA promises nothing beyond 100 pi.
 //
-// div.approx: for 2^126 < |b| < 2^128 the ISA prescribes NaN for infinite a, else a zero of the quotient's sign.
+// div.approx: for 2^126 < |b| < 2^128 the ISA prescribes NaN for infinite a, otherwise a zero of the quotient's sign.
 // Below 2^-126, where it prescribes nothing, the quotient is given. NaN results are canonical; .ftz as in
 // float_format.h.
 #pragma once

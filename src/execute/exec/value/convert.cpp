@@ -16,7 +16,7 @@ using F = ScalarFormat;
 bool plain(const ConvertMode& m) { return !m.tiesAway && !m.toIntegral && !m.relu && !m.satfinite; }
 bool nearestOrZero(const ConvertMode& m) { return m.rounding == Rounding::Nearest || m.rounding == Rounding::Zero; }
 
-// Of packed f16, PTX 9.0 converts to fp8 and fp4 but not to fp6.
+// PTX 9.0 converts packed f16 to fp8 and fp4 but not to fp6.
 constexpr bool isSixBits(F f) { return f == F::E2M3 || f == F::E3M2; }
 
 bool existsFloatToFloat(F from, F to, const ConvertMode& m) {

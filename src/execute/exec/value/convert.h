@@ -4,7 +4,7 @@
 // same mode:
 //     ConvertFunction f = resolveConversion(from, to, mode);   // nullptr: PTX has no such conversion
 //     result = f(bits, mode);
-// Values travel in 64 bits. Of a source only the low bits of its type count. A result of a signed integer type is
+// Values travel in 64 bits. Only the low bits of a source's type count. A result of a signed integer type is
 // sign extended to 64 bits, every other one zero extended (what cvt does in a register wider than its type).
 //
 // Integer types are in convert_integer.h (with cvt.pack), floating-point ones in convert_float.h, packed and

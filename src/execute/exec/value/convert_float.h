@@ -17,7 +17,7 @@
 
 namespace ptxopt::exec {
 
-// The modifiers of a cvt. `rounding` serves both .rn and .rni; `toIntegral` tells them apart.
+// The modifiers of a cvt. `rounding` serves both .rn and .rni; `toIntegral` distinguishes them.
 struct ConvertMode {
   Rounding rounding = Rounding::Nearest;
   bool tiesAway = false;    // .rna

@@ -50,7 +50,7 @@ struct FloatFormat {
   unsigned width;         // sign, exponent and fraction
   unsigned fractionBits;  // stored bits of the significand
   int bias;
-  unsigned shift;         // zero bits below the number in its register: 13 for tf32, else 0
+  unsigned shift;         // zero bits below the number in its register: 13 for tf32, otherwise 0
   bool hasInfinity;       // its code is maxFinite + 1
   uint64_t maxFinite;     // code without the sign
   uint64_t canonicalNan;  // what a NaN becomes: where the format has none, the largest number
@@ -79,7 +79,7 @@ constexpr FloatFormat floatFormat(ScalarFormat format) {
 
 enum class NumberKind : uint8_t { Zero, Finite, Infinite, Nan };
 
-// A number taken apart. Of a NaN, the significand holds the fraction, its first bit (the quiet bit) at bit 62.
+// A number taken apart. For a NaN, the significand holds the fraction, its first bit (the quiet bit) at bit 62.
 struct Unpacked {
   NumberKind kind;
   bool negative;

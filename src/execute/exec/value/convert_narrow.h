@@ -37,7 +37,7 @@ constexpr uint64_t encodeScale(const Unpacked& x, bool up, bool satfinite) {
   if (x.kind == NumberKind::Finite) {
     const bool inexact = (x.significand << 1) != 0;
     code = x.exponent + kBias + (up && inexact ? 1 : 0);
-    // Below 2^-127 nothing is left to round up from: the least code is the answer both ways.
+    // Below 2^-127 nothing is left to round up from: the least code is the result both ways.
     if (x.exponent < -kBias) code = 0;
   }
   if (code >= 255) return satfinite ? 0xfe : kNan;
@@ -70,7 +70,7 @@ class PackedConversion {
   uint32_t pair(uint32_t a, uint32_t b) const { return one(a) << targetBits_ | one(b); }
   // One packed source.
   uint32_t packed(uint32_t source) const { return pair(source >> sourceBits_, source & ((1u << sourceBits_) - 1)); }
-  // Whether the form is that of pair() (an f32 source), else that of packed().
+  // Whether the form is that of pair() (an f32 source), otherwise that of packed().
   bool takesPair() const { return takesPair_; }
 
  private:

@@ -1,3 +1,5 @@
+// Arguments are reduced to where a Taylor series converges fast. The reduction takes the whole part for 2^x, the
+// exponent for log2, and Payne and Hanek's method with 256 bits of 2/pi for sine and cosine.
 #include "exec/value/elementary.h"
 
 #include <bit>
@@ -64,7 +66,7 @@ struct Reduced {
   double rest;
 };
 
-// Of a finite x, by Payne and Hanek's method: |x| is m 2^e with an m of 24 bits; of 2/pi 2^e only what is below 4
+// For a finite x, by Payne and Hanek's method: |x| is m 2^e with an m of 24 bits; of 2/pi 2^e only what is below 4
 // and above 2^-100 matters, and its product with m fits 126 bits. The error is below 2^-76; no f32 comes closer
 // than 2^-32 to a multiple of pi/2.
 Reduced reduce(float x) {

@@ -1,3 +1,5 @@
+// Each f32 operation flushes its inputs, computes in f64 so that one narrowing rounds correctly, and finishes in
+// output(): rounding, .ftz and .sat in this order.
 #include "exec/value/float_arithmetic.h"
 
 #include <bit>

@@ -1,3 +1,5 @@
+// Operands are unpacked to sign, exponent and significand; sums, quotients and roots keep a sticky bit for what is
+// lost, and pack() rounds once. The root is the integer one of a double's estimate after a step of Newton's method.
 #include "exec/value/float_directed.h"
 
 #include <bit>
@@ -25,7 +27,7 @@ struct UnpackedDouble {
   uint64_t significand;
 };
 
-// Of a finite number; the significand of one that is not zero has its top bit at kMantissaBits.
+// For a finite number; the significand of one that is not zero has its top bit at kMantissaBits.
 UnpackedDouble unpackDouble(double x) {
   const uint64_t bits = std::bit_cast<uint64_t>(x);
   const int field = static_cast<int>((bits & F64::kMagnitude) >> F64::kMantissaBits);
@@ -74,7 +76,7 @@ double pack(bool negative, int exponent, Wide significand, Rounding rounding) {
     }
   }
   uint64_t result = upper + kept + (away ? 1 : 0);
-  // Far above the range the exponent field would wrap into the sign: `top` tells.
+  // Far above the range the exponent field would wrap into the sign: `top` shows that.
   if (top > 1023 || result >= F64::kInfinity) {
     const bool toInfinity = rounding == Rounding::Nearest || (rounding == Rounding::Down && negative) ||
                             (rounding == Rounding::Up && !negative);

@@ -2,7 +2,7 @@
 //
 // The exact result (or enough bits of it with a sticky last bit) is built in 128 bits and rounded once. Nothing
 // depends on the processor's rounding mode, which compilers do not respect reliably. Special operands (NaN,
-// infinity, invalid) give the processor's answer, as that does not depend on the rounding. Cost: tens of
+// infinity, invalid) give the processor's result, as that does not depend on the rounding. Cost: tens of
 // nanoseconds.
 #pragma once
 

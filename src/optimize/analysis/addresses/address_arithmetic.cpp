@@ -1,3 +1,6 @@
+// An opcode is first classed as one of the operations on addresses; a function for each operation then gives the state
+// of the result from those of its operands. Multiplying or shifting by 32 bits may make half an address and gives
+// Unknown.
 #include "analysis/addresses/address_arithmetic.h"
 
 #include "ir/function.h"
@@ -12,7 +15,7 @@ using Act = AddressOperation;
 bool isPlain(AddressState s) { return s.kind <= Kind::Global; }
 bool isTop(AddressState s) { return s.kind >= Kind::Mixed; }
 
-// Of several plain ones. What nobody wrote makes nothing.
+// For several plain ones. What nobody wrote makes nothing.
 AddressState mix(AddressState a, AddressState b) {
   if (!isPlain(a) || !isPlain(b)) return kUnknownAddress;
   if (a.kind == Kind::None || b.kind == Kind::None) return {};
@@ -29,7 +32,7 @@ AddressState difference(AddressState a, AddressState b) {
   return !isTop(a) && a.kind == b.kind ? kNumberAddress : kUnknownAddress;
 }
 
-// A factor makes a number of what is no address of a space for certain: nobody multiplies pointers.
+// A factor makes a number of what is not an address of a space for certain: nobody multiplies pointers.
 AddressState product(AddressState a, AddressState b, std::optional<uint64_t> by) {
   if (a.kind == Kind::None || b.kind == Kind::None) return {};
   // By 2^32 it may be the upper half of an address that is put together, as with a shift.
@@ -74,7 +77,7 @@ AddressOperation productOperation(const OpcodeForm& form, AddressOperation ofWho
   return info(form.type).bits == 32 ? ofWide : Act::Other;
 }
 
-// Of what is computed in 64 bits.
+// For what is computed in 64 bits.
 AddressOperation wholeOperation(const OpcodeForm& form) {
   switch (form.op) {
     case Op::Mov: return form.hasOnly(0) ? Act::Copy : Act::Other;

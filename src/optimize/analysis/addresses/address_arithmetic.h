@@ -1,8 +1,9 @@
 // What arithmetic makes of addresses: the rules of address_spaces.h for single instructions.
 //
 // Numbers and global addresses, which may be numbers, stay among themselves: whatever is computed of them is Global
-// if one of them was, otherwise a Number. It is certain only where a Number is added to a certain one. Of an address in
-// another space only adding and subtracting a Number, and the distance of two of one space, mean something. Cost: constant.
+// if one of them was, otherwise a Number. It is certain only where a Number is added to a certain one. For an address
+// in another space only adding and subtracting a Number, and the distance of two of one space, mean something. Cost:
+// constant.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ inline constexpr uint64_t kWindowAlignment = 4096;
 
 struct Register;
 
-// Of 64 bits, no float; of a register: and no vector.
+// 64 bits wide and not a float; for a register, not a vector either.
 bool canHoldPointer(ScalarType t);
 bool canHoldPointer(const Register& r);
 
@@ -41,7 +42,7 @@ enum class AddressOperation : uint8_t {
   ToGeneric,
   FromGeneric,
 };
-// Of an instruction whose result is a register of 64 bits.
+// For an instruction whose result is a register of 64 bits.
 AddressOperation addressOperation(const OpcodeForm& form);
 // The space that a cvta or isspacep names; None for those that are not followed.
 AddressKind namedSpace(const OpcodeForm& form);

@@ -1,3 +1,5 @@
+// Functions wait in a worklist and are analysed again when a parameter or result that they read rises. What other
+// modules may call, or what is mentioned as a value, is Unknown from the start.
 #include "analysis/addresses/address_facts.h"
 
 #include <algorithm>

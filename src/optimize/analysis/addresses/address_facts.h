@@ -22,20 +22,20 @@
 
 namespace ptxopt {
 
-// Of one function: what its parameters and results hold, in their order. Of a kernel there are parameters only.
+// Facts about one function: what its parameters and results hold, in their order. A kernel has parameters only.
 struct AddressFacts {
   std::vector<AddressState> parameters, returns;
 };
 
-// Of all functions, by Function::index.
+// Facts about all functions, by Function::index.
 struct ModuleAddressFacts {
   std::vector<AddressFacts> functions;
   // The module makes generic addresses of constant memory: by `generic(c)` in an initializer, or by cvta.const.
   bool pointsToConstants = false;
 };
 
-// Of the module before passes change any function. What holds then holds after passes, too, since they keep what functions
-// do.
+// For the module before passes change any function. What holds then holds after passes, too, since they keep what
+// functions do.
 ModuleAddressFacts makeAddressFacts(const Module& module, bool paramsAreGlobal);
 
 }  // namespace ptxopt

@@ -69,7 +69,7 @@ bool AddressSpaces::mayDouble(InstrId id, const Operand& a, const Operand& b) co
   return std::ranges::any_of(ofA, [&](std::size_t x) { return has(ofB, x); });
 }
 
-// Of what instruction `id` makes, a number: shifts_.
+// The result of instruction `id` as a number: shifts_.
 unsigned AddressSpaces::shiftBy(InstrId id) const {
   const Instruction& i = f_[id];
   const PlainOperands operands(f_.operandsOf(i));

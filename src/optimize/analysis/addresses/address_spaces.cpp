@@ -1,3 +1,6 @@
+// The class supplies ValueFlow with the states of entries, definitions and stores; operations are classed once for each
+// opcode. How far numbers were shifted is tracked beside the states, so that halves of addresses are not taken for
+// numbers.
 #include "analysis/addresses/address_spaces.h"
 
 #include <algorithm>
@@ -20,7 +23,7 @@ AddressState stateIn(DeclaredSpace space) {
   return kUnknownAddress;
 }
 
-// The variable that `[v]` or `[v+4]` names; nullptr for others. `offset` is not zero for what is no plain number,
+// The variable that `[v]` or `[v+4]` names; nullptr for others. `offset` is not zero for what is not a plain number,
 // too.
 const Operand* namedVariable(const Function& f, std::span<const Operand> operands, std::size_t memory,
                              uint64_t& offset) {
@@ -79,7 +82,7 @@ AddressState AddressSpaces::source(const Operand& o, InstrId id) const {
     case OperandKind::Register:
       if (o.flags != 0) return kUnknownAddress;
       if (holdsAddresses(o.reg())) return read(o.reg(), id);
-      // Of less than 64 bits; a vector register is read whole: `mov.b64 p, v` with v of `.v2 .b32` makes an
+      // Less than 64 bits wide; a vector register is read whole: `mov.b64 p, v` with v of `.v2 .b32` makes an
       // address.
       return f_.registers[o.payload].lanes == 1 && info(f_.registers[o.payload].type).bits < 64 ? kNumberAddress
                                                                                                 : kUnknownAddress;
@@ -152,7 +155,7 @@ void AddressSpaces::collectParameters() {
     if (isResult[v] && isStored[v]) parameters_[v] = kUnknownAddress;
 }
 
-// Of a phi, or of an entry value: what is in the register when control comes.
+// For a phi or an entry value: what is in the register when control comes.
 AddressState AddressSpaces::entering(const FlowValue& v, BlockId b, bool isRoot) const {
   const bool isUnknown = isRoot && (b != cfg_.roots().front() || f_.registers[v.reg.value].isParameter);
   return isUnknown ? kUnknownAddress : AddressState();
@@ -216,7 +219,7 @@ AddressState AddressSpaces::result(InstrId id, const Operand& to) {
   const AddressState a = state(1);
   if (operation == AddressOperation::ToGeneric || operation == AddressOperation::FromGeneric) {
     const AddressKind space = namedSpace(form);
-    // Shared memory of another block of the cluster is addressed alike, and is no .shared without ::cluster.
+    // Shared memory of another block of the cluster is addressed alike, and is not .shared without ::cluster.
     if (space == AddressKind::Shared && module_.synth.mapsShared && a.kind != AddressKind::SharedOffset &&
         a.kind != AddressKind::Shared)
       return kUnknownAddress;
@@ -260,7 +263,7 @@ AddressState AddressSpaces::fromLaunch(InstrId id, const Operand& base) const {
   return at.kind == AddressKind::Global ? kAssumedGlobal : kUnknownAddress;
 }
 
-// Of a kernel that device code may launch neither parameters nor memory are known. Where the module makes pointers to
+// Neither parameters nor memory are known for a kernel that device code may launch. Where the module makes pointers to
 // constant memory, memory may hold them.
 bool AddressSpaces::takesMemoryAsGlobal() const {
   return f_.isEntry && facts_ != nullptr && !facts_->pointsToConstants && loadsAddresses(module_, f_) &&

@@ -1,7 +1,7 @@
 // In which state space the addresses lie that 64-bit registers hold, value by value (live_range.h).
 //
 // What:       Generic addresses come from cvta, the addresses of global variables, parameters of kernels (taken as
-//             pointers to global memory, unless told otherwise) and of functions all of whose calls are known
+//             pointers to global memory, unless facts say otherwise) and of functions all of whose calls are known
 //             (address_facts.h). So do pointers that a kernel loads from global memory as it was at its launch
 //             (launch_memory.h), under the same assumption as of parameters, unless the module makes generic addresses
 //             of constant variables, which may be what memory holds; others loaded from memory, packed from
@@ -22,10 +22,9 @@
 //             are unknown: generic accesses stay generic.
 // Null:       counts as a number that may stand for an address. Where it could be accessed the program is wrong.
 // Algorithm:  the lattice of ir/address_state.h, from below, in sweeps over the blocks in reverse post-order until
-//             nothing changes; each value rises a few times at most. Of a function that needs more than kMostSweeps
-//             nothing is known.
-// Invariants: only reachable code counts. A value that nobody wrote is None.
-// Cost:       linear in operands for each sweep; there are as many as loops are deep, and two. Where a loop doubles a
+//             nothing changes; each value rises a few times at most. Nothing is known of a function that needs more
+// than kMostSweeps. Invariants: only reachable code counts. A value that nobody wrote is None. Cost:       linear in
+// operands for each sweep; there are as many as loops are deep, and two. Where a loop doubles a
 //             number that stays one there may be 32 more.
 #pragma once
 
@@ -43,9 +42,9 @@ namespace ptxopt {
 
 class AddressSpaces : ValueFlow<AddressSpaces, AddressState> {
  public:
-  // All must live as long as this, and stay as they are. Of the parameters and of the results of calls is known
-  // what `facts` says; nothing without. `memoryIsGlobal`: pointers that memory held when a kernel was launched are
-  // taken as its parameters are.
+  // All must live as long as this, and stay as they are. What is known of parameters and of results of calls is what
+  // `facts` says; nothing without it. `memoryIsGlobal`: pointers that memory held when a kernel was launched are taken
+  // as its parameters are.
   AddressSpaces(const Module& module, const Function& function, const Cfg& cfg, const SlotIndexes& slots,
                 const LiveIntervals& intervals, const ModuleAddressFacts* facts, bool memoryIsGlobal = false);
 

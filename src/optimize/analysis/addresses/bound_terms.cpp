@@ -1,3 +1,5 @@
+// Terms are interned by a key of their kind and parts. Ranges are computed in 128 bits, cut off at 2^100, and kept
+// until an assumption changes; an assumption that contradicts a range fails.
 #include "analysis/addresses/bound_terms.h"
 
 #include <algorithm>
@@ -8,7 +10,7 @@ namespace {
 
 using Wide = TermRange::Wide;
 
-constexpr Wide kFar = Wide{1} << 100;  // beyond this, ranges are not told apart
+constexpr Wide kFar = Wide{1} << 100;  // beyond this, ranges are not distinguished
 Wide clamp(Wide x) { return std::clamp(x, -kFar, kFar); }
 
 // Products of numbers up to kFar would not fit.
@@ -253,7 +255,7 @@ bool BoundAssumptions::isWithin(const TermRange& r, Wide most) { return r.least 
 
 bool BoundAssumptions::limit(TermId t, Wide most) {
   if (isWithin(range(t), most)) return true;
-  // Of parameters of 64 bits, pointers among them, those that are not negative.
+  // Parameters of 64 bits, pointers among them, that are not negative.
   const int64_t end = static_cast<int64_t>(most) - 1;
   return assume(t, (*terms_)[t].kind == TermKind::Parameter ? 0 : -end, end);
 }

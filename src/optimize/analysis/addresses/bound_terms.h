@@ -2,7 +2,7 @@
 //
 // A term is a whole number, not a number modulo two to a width, made of numbers that the launch has: parameters and sizes of
 // the block and of the grid. Equal terms have equal ids. Sums are canonical: a constant and terms with factors, none of them a
-// sum, sorted, so that what cancels is gone. A product has two factors, the first of which may be a product.
+// sum, sorted, so that what cancels is gone. A product has two factors; the first may be a product.
 // Evaluation is in 64 bits, signed. Where each part of a term has a range (Assumptions::range) within kMostNumber, nothing
 // wraps, and the result is the number that the term means.
 // Assumptions say that terms lie between two numbers: the sizes of the block always do; of others it is to be tested. A
@@ -112,14 +112,14 @@ class BoundAssumptions {
   explicit BoundAssumptions(const BoundTerms& terms) : terms_(&terms) {}
 
   TermRange range(TermId t) const;
-  // That `t` lies between the two, either of which may be none. False: it never does.
+  // That `t` lies between the two; either may be none. False: it never does.
   bool assume(TermId t, std::optional<int64_t> least, std::optional<int64_t> most);
   bool add(const BoundAssumptions& others);
   // What evaluating `t` without wrapping takes. False: it cannot be had.
   bool assumeFits(TermId t);
-  // ... and that it may be compared with others of which the same is assumed, by the sign of the difference.
+  // ... and that it may be compared with others for which the same is assumed, by the sign of the difference.
   bool assumeComparable(TermId t);
-  // The same of all terms of which something is assumed.
+  // The same for all terms about which something is assumed.
   bool assumeTestsFit();
 
   struct Assumed {

@@ -1,3 +1,5 @@
+// Each instruction is first classed by its effect on global memory, and the first that cannot be bounded declines the
+// kernel. The bounds of an access are those of its base, moved by the constant offset and the size.
 #include "analysis/addresses/footprint.h"
 
 #include <algorithm>
@@ -129,7 +131,7 @@ Footprints::Effect Footprints::effectOf(InstrId id) {
     case Op::WgmmaFence:
     case Op::WgmmaMmaAsync:
     case Op::WgmmaWaitGroup:
-    // Of shared memory.
+    // For shared memory.
     case Op::MbarrierArrive:
     case Op::MbarrierArriveExpectTx:
     case Op::MbarrierInit:
@@ -148,7 +150,7 @@ Footprints::Effect Footprints::effectOf(InstrId id) {
     default: break;
   }
   if (hasNoMemoryEffect(form)) return Effect::None;
-  // Of shared memory and of tensor memory; those without a row are not known.
+  // For shared memory and tensor memory; those without a row are not known.
   if (form.family == Op::Tcgen05 && form.op != Op::Tcgen05) return Effect::None;
   return decline("other-opcode");
 }

@@ -1,3 +1,5 @@
+// A forward search over the blocks says where global memory may have changed. It runs with barriers as harmless first,
+// and again with barriers as changes where one may be met after a change.
 #include "analysis/addresses/launch_memory.h"
 
 #include "analysis/addresses/address_spaces.h"
@@ -71,7 +73,7 @@ bool LaunchMemory::isWeakLoad(const OpcodeForm& form) const {
   return form.op == Op::Ld && !form.is(~uint32_t{effect::Read}) && isGlobalOrGeneric(form.space);
 }
 
-// Of a weak load whose space is .global or none: whether it is global memory.
+// For a weak load whose space is .global or none: whether it is global memory.
 bool LaunchMemory::readsGlobal(InstrId id) const {
   if (module_.form(f_[id]).space == StateSpace::Global) return true;
   return spaces_ != nullptr && spaces_->accessed(id) == AddressKind::Global;

@@ -36,7 +36,7 @@ class LaunchMemory {
   LaunchMemory(const Module& module, const Function& function, const Cfg& cfg,
                const AddressSpaces* spaces = nullptr);
 
-  // Of instruction `id`, a load: it reads the same whichever thread executes it, whenever.
+  // Whether instruction `id`, a load, reads the same whichever thread executes it, whenever.
   bool isAsLaunched(InstrId id) const { return isUnwritten_[id.value] && readsGlobal(id); }
   // The same if what it reads is global memory.
   bool isAsLaunchedIfGlobal(InstrId id) const { return isUnwritten_[id.value]; }

@@ -1,3 +1,5 @@
+// The states are solved by ValueFlow; then phis and uses are looked at, and each may pin a variable. What variables
+// hold is trusted at first, and all is solved again without those that turned out to be pinned.
 #include "analysis/addresses/local_addresses.h"
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 //             address that something else reads than what is followed, or that meets another value, is lost,
 //             and its variable is pinned: so nothing can reach a variable that is not pinned but the accesses
 //             listed. An address that is stored in a local variable, and only read back from there as a whole,
-//             is followed, too. A sum with what is no constant is followed as a constant and a list of such
+//             is followed, too. A sum with what is not a constant is followed as a constant and a list of such
 //             addends; where an access through it goes is for the reader to find out.
 // Registers:  addresses are followed through whole integer registers of 64 bits. One that goes to a register of another
 //             class (.f64, a component of a vector, half of a pair, a predicate by a comparison), that has a constant added
@@ -69,7 +69,7 @@ struct LocalAddress {
   enum Kind : uint8_t { None, Known, Lost } kind = None;
   VariableId variable;
   int64_t offset = 0;
-  uint32_t chain = kNoChain;  // what was added that is no constant
+  uint32_t chain = kNoChain;  // what was added that is not a constant
   friend bool operator==(const LocalAddress&, const LocalAddress&) = default;
 
   // Farther from the variable nothing is known: no local memory is as large, and sums of few such offsets fit 64 bits.
@@ -155,7 +155,7 @@ class LocalAddresses : ValueFlow<LocalAddresses, LocalAddress> {
   bool isKept(InstrId id, const Address& a) const;
 
   std::vector<VariableId> variables_;
-  std::vector<uint64_t> bytes_;        // by VariableId; 0 for what is no local variable
+  std::vector<uint64_t> bytes_;        // by VariableId; 0 for what is not a local variable
   std::vector<std::string_view> why_;  // by VariableId
   std::vector<std::vector<InstrId>> computations_;
   std::vector<LocalAccess> accesses_;

@@ -185,7 +185,7 @@ bool LocalAddresses::lookAtMemory(InstrId id) {
   }
   if (!access.isStore) return false;
   const Operand& from = f_.operandsOf(f_[id])[access.firstElement];
-  // Of `st [p], a + 4` nothing is kept: what is stored is not what the register holds.
+  // Nothing is kept of `st [p], a + 4`: what is stored is not what the register holds.
   const bool isWhole = from.isRegister() && from.flags == 0 && ValueFlow::isFollowed(from.reg());
   const Address stored = isWhole ? stateRead(from.reg(), id) : Address{.kind = Address::Lost};
   auto held = std::ranges::find(c.kept, access.offset, &Kept::offset);

@@ -1,3 +1,5 @@
+// Sets are words of 64 bits, one bit a parameter and the last for all else, and flow by union through ValueFlow. A
+// second pass over the uses marks what is written and what escapes.
 #include "analysis/addresses/parameter_memory.h"
 
 #include <algorithm>

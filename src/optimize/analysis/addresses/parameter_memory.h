@@ -33,7 +33,7 @@ class ParameterMemory : ValueFlow<ParameterMemory, uint64_t> {
   using Set = uint64_t;  // bit p: parameter p
   static constexpr Set kOther = Set{1} << 63;
 
-  // Of a kernel. All must live as long as this, and stay as they are. `cfg` is complete().
+  // For a kernel. All must live as long as this, and stay as they are. `cfg` is complete().
   ParameterMemory(const Module& module, const Function& kernel, const Cfg& cfg, const SlotIndexes& slots,
                   const LiveIntervals& intervals);
 

@@ -1,3 +1,5 @@
+// Sources of a value are Same, Loaded or Varies, and the last of its operands' kinds is its kind. A value on the way
+// counts as varying, which ends cycles.
 #include "analysis/addresses/polled_loads.h"
 
 #include <algorithm>
@@ -51,7 +53,7 @@ class LoopPolls {
     if (of(predicate, v) == Source::Loaded) return true;
     const InstrId id = definition(predicate, at);
     if (!id.valid() || !loops_.contains(loop_, cfg_.blockOf(id))) return false;
-    // Of `p = x and a < b`, x and the comparison each for themselves.
+    // For `p = x and a < b`, x and the comparison separately.
     const OpcodeForm& form = module_.form(f_[id]);
     if (!form.knowsOperands() ||
         (form.op != Op::Setp && form.op != Op::And && form.op != Op::Or && form.op != Op::Not &&

@@ -1,3 +1,5 @@
+// Bounds follow the kinds of expressions, one function each, with limits on steps and depth. What conditions say is
+// tried before the structure, and the first failure leaves its reason in `why`.
 #include "analysis/addresses/value_bounds.h"
 
 #include <algorithm>
@@ -240,7 +242,7 @@ ValueBound ValueBounds::ofMinMax(const Expr& n) {
   return all;
 }
 
-// Of what is not negative by what is not 0.
+// The quotient of what is not negative by what is not 0.
 ValueBound ValueBounds::ofQuotient(const ValueBound& a, const ValueBound& b, bool isRemainder) {
   if (!b.isKnown() || !assumptions_->assume(b.least, 1, std::nullopt)) return unknown("divisor");
   if (a.least.valid() && !assumptions_->assume(a.least, 0, std::nullopt)) return unknown("sign");

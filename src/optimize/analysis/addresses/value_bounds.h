@@ -40,7 +40,7 @@ class ValueBounds {
  public:
   ValueBounds(const Module& module, const Function& kernel, Analyses& analyses, BoundTerms& terms);
 
-  // Of what block `b` reads as `e`. Assumptions are added to `assumptions`, also where there is no bound.
+  // For what block `b` reads as `e`. Assumptions are added to `assumptions`, also where there is no bound.
   ValueBound of(ExprId e, NumberKind kind, BlockId b, BoundAssumptions& assumptions);
   // Why the last value had no bound.
   std::string_view why() const { return why_; }
@@ -49,7 +49,7 @@ class ValueBounds {
   static constexpr unsigned kMostSteps = 3000, kMostDepth = 60, kMostConditions = 32;
 
   // What a condition says of the signed or the unsigned number of an expression: it is at most, at least `limit` plus `offset`.
-  // Of a loop's test: in the first iteration it may have its start instead.
+  // For a loop's test: in the first iteration it may have its start instead.
   struct Fact {
     ExprId expr, limit;
     int64_t offset = 0;
@@ -112,7 +112,7 @@ class ValueBounds {
   ScevExpressions& e_;
   BoundTerms& terms_;
   std::unordered_map<uint32_t, std::vector<Fact>> facts_;  // by block
-  // Of the question that is being answered.
+  // For the question that is being answered.
   BlockId at_;
   BoundAssumptions* assumptions_ = nullptr;
   unsigned steps_ = 0, depth_ = 0;

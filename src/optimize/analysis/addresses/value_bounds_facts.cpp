@@ -117,8 +117,8 @@ ValueBound ValueBounds::fromFacts(ExprId e, bool isSigned) {
   return known;
 }
 
-// Of the recurrence before the tested one, whole numbers s - step, s, s + step, ...: the first, and those after it, which
-// were tested. No number that is tested wraps where limit + step does not.
+// For the recurrence before the tested one, whole numbers s - step, s, s + step, ...: the first, and those after it,
+// which were tested. No number that is tested wraps where limit + step does not.
 ValueBound ValueBounds::fromTest(const Fact& fact) {
   const NumberKind kind = fact.isSigned ? NumberKind::Signed : NumberKind::Unsigned;
   const ValueBound start = bound(fact.start, kind), limit = bound(fact.limit, kind);

@@ -31,7 +31,7 @@ ValueBound ValueBounds::ofConstant(InstrId id, const Expr& n) {
     p.index = static_cast<uint32_t>(parameter - f_.parameters.begin());
     if (operands.size() == 4) p.offset = static_cast<uint32_t>(*immediate(f_, operands[3]));
     p.bytes = static_cast<uint8_t>(bits / 8);
-    // Of the whole register the bits are the same either way: most are signed numbers.
+    // The bits of the whole register are the same either way: most are signed numbers.
     p.isSigned = bits == n.width || isSignedType(form.type);
     return exact(terms_.parameter(p));
   }
@@ -143,7 +143,7 @@ ValueBound ValueBounds::ofInstruction(InstrId id, unsigned width) {
     if (!e.valid() || !e_.isConstant(e)) return std::nullopt;
     return signedAt(e_[e].constant, e_[e].width);
   };
-  // Of 32 bits, whatever is shifted.
+  // 32 bits wide, whatever is shifted.
   const auto amount = [&]() -> std::optional<int64_t> {
     const Operand* const o = operands.single(2);
     const auto bits = o == nullptr ? std::nullopt : immediate(f_, *o);

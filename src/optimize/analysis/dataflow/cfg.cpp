@@ -1,3 +1,5 @@
+// One pass over the instructions makes the blocks, one over the blocks the edges, stored as compressed rows in both
+// directions. A graph that is made anew takes over the rows of the one before where its edges are the same.
 #include "analysis/dataflow/cfg.h"
 
 #include <algorithm>

@@ -41,7 +41,7 @@ class Cfg {
  public:
   Cfg(const Module& module, const Function& function);
   // The same, with what was found of `before` where the two differ at most in the instructions of blocks, which
-  // `hasSameEdges` tells. `before` must not be used any more.
+  // `hasSameEdges` says. `before` must not be used any more.
   Cfg(const Module& module, const Function& function, Cfg&& before, bool& hasSameEdges);
 
   // False when the graph has more edges than kMostEdges: it must not be used then.

@@ -1,3 +1,5 @@
+// A copy is recognized by its opcode's fields and the declared types of both registers, and the first family that fits
+// is taken. Vector moves give one copy for each lane.
 #include "analysis/dataflow/copies.h"
 
 #include "ir/opcode_predicates.h"
@@ -19,7 +21,7 @@ CopyFamily familyOfMove(const OpcodeForm& form, const Register& to, const Regist
   return CopyFamily::Plain;
 }
 
-// `cvt.u32.s32`: both types and nothing else. Of equal floating-point formats it would be one, too, but ptxas may
+// `cvt.u32.s32`: both types and nothing else. With equal floating-point formats it would be one, too, but ptxas may
 // quiet a NaN there.
 bool isIdentityConversion(const OpcodeForm& form) {
   return form.hasOnly(0) && form.typeCount == 2 && isIntegerOrBits(form.type) && isIntegerOrBits(form.sourceType) &&

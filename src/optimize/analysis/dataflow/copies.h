@@ -46,7 +46,7 @@ struct Copy {
   friend bool operator==(const Copy&, const Copy&) = default;
 };
 
-// Of which instructions alone the next two make copies.
+// The only instructions that the next two turn into copies.
 inline bool mayCopy(Op op) { return op == Op::Mov || op == Op::Cvt || op == Op::Cvta || op == Op::Selp; }
 
 // The copy of one register that an instruction makes; nothing when it is none.

@@ -15,7 +15,7 @@ class CopyFacts {
  public:
   CopyFacts(const Module& module, const Function& function);
 
-  // Of one register and of lanes, in the order of the text.
+  // For one register and its lanes, in the order of the text.
   const std::vector<Copy>& copies() const { return copies_; }
   // Those of family Plain.
   std::vector<Copy> plainCopies() const;

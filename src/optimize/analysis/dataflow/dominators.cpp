@@ -1,3 +1,5 @@
+// The order of steps: a depth-first search from the virtual root, semidominators by path compression, immediate
+// dominators by walking up to them, and entry and exit times for constant queries. All work is by depth-first number.
 #include "analysis/dataflow/dominators.h"
 
 #include <algorithm>

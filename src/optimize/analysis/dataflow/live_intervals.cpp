@@ -1,3 +1,5 @@
+// Registers that are written once and read in one block get their range from one walk; all others have their
+// occurrences listed and go to LiveRangeCalc. An update keeps the ranges of registers whose mentions have not changed.
 #include "analysis/dataflow/live_intervals.h"
 
 #include <fmt/format.h>
@@ -64,7 +66,7 @@ LiveIntervals::LiveIntervals(const Function& function, const Cfg& cfg, const Slo
 namespace {
 
 // What mentions say of each register. Most registers are written once and read in the same block only: their ranges
-// follow from that. Of the others all occurrences are listed.
+// follow from that. All occurrences of the others are listed.
 class Sightings {
  public:
   struct Seen {
@@ -89,7 +91,7 @@ class Sightings {
   }
 
   const Seen& operator[](RegId r) const { return seen_[r.value]; }
-  // Of a listed one, in the order of the text.
+  // For a listed one, in the order of the text.
   std::span<const SlotOccurrence> occurrences(RegId r) const {
     return {all_.data() + (end_[r.value] - seen_[r.value].mentions), all_.data() + end_[r.value]};
   }
@@ -101,7 +103,7 @@ class Sightings {
       s.def = s.last = m.at();
       s.state = m.role() == Role::Def ? Seen::State::Local : Seen::State::Listed;
     } else if (s.state == Seen::State::Local) {
-      // What a function returns is read at its end, which is no instruction.
+      // What a function returns is read at its end, which is not an instruction.
       if (m.role() != Role::Use || m.at() == s.def || block != s.block || m.at().slot() != SlotIndex::Block)
         s.state = Seen::State::Listed;
       s.last = m.at();

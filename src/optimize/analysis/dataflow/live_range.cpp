@@ -1,3 +1,5 @@
+// Queries bisect the sorted segments without branches. Values are numbered in the order of their definitions when a
+// range is finished.
 #include "analysis/dataflow/live_range.h"
 
 #include <fmt/format.h>

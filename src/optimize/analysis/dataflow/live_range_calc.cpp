@@ -1,3 +1,5 @@
+// Registers with one write or within one block take short ways. Tables are indexed by block, kept from register to
+// register and cleared only where they were used; block numbers are sorted by bits where they lie close.
 #include "analysis/dataflow/live_range_calc.h"
 
 #include <algorithm>

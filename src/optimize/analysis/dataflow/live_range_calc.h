@@ -8,7 +8,7 @@
 //      ends with another one that was defined below that dominator: there a phi begins. Again, in reverse
 //      post-order, until nothing changes. The phis are those of pruned minimal SSA form, whatever the graph: a
 //      value defined below the dominator that reaches a predecessor puts the block into its dominance frontier, and
-//      values that have not come all the way down yet are no reason for a phi, since they were defined above.
+//      values that have not come all the way down yet are not a reason for a phi, since they were defined above.
 //   3. Segments, block by block: a whole block for a value that lives through, parts for the others.
 // A register that is written once and never read before that, as most are, needs neither 2 nor a look at each block: where it
 // is live-in is a set of bits, and each run of bits is a segment, cut where a block reads the value for the last time.
@@ -79,14 +79,14 @@ class LiveRangeCalc {
   void makeValues(std::span<const SlotOccurrence> occurrences);
   void carryValues();
   void sortLiveBlocks();
-  // Of a reachable block, once live-in blocks are known.
+  // For a reachable block, once live-in blocks are known.
   bool startsLive(BlockId b) const { return isLiveIn_.test(b.value); }
   void makeSegments(std::span<const SlotOccurrence> occurrences);
   void appendMention(const Mention& mention, bool isLiveIn, std::span<const SlotOccurrence> occurrences);
   void reset();
   void local(std::span<const SlotOccurrence> occurrences, LiveRange& range);
   bool isLiveAtEntry() const;
-  // Of a register that one occurrence writes, live-in in no block where control enters.
+  // For a register that one occurrence writes, live-in in no block where control enters.
   void single(std::span<const SlotOccurrence> occurrences, LiveRange& range);
   // Calls `visit(first, end)` for each run of live-in blocks, ascending.
   template <typename Visit>

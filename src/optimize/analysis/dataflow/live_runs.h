@@ -7,7 +7,7 @@
 // there is a shelf, a list of the runs that come in from above. A block's registers are found on the shelf at or
 // above it and among the runs that begin between the two.
 // Invariant: the runs of a register neither overlap nor touch; equal sets have equal runs.
-// Cost: 8 bytes a run, 8 bytes a register on each shelf, 4 bytes a block. A question costs the answer plus the runs
+// Cost: 8 bytes a run, 8 bytes a register on each shelf, 4 bytes a block. A question costs the result plus the runs
 // that begin in up to kShelf blocks.
 #pragma once
 
@@ -51,7 +51,7 @@ class LiveRuns {
     return result;
   }
 
-  // The bytes of so many runs, shelves aside.
+  // The bytes of that many runs, shelves aside.
   static std::size_t bytesOf(std::size_t runs) { return runs * sizeof(Rest); }
 
   friend bool operator==(const LiveRuns&, const LiveRuns&) = default;

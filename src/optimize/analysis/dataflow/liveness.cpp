@@ -1,3 +1,6 @@
+// The dense solver iterates in post-order over blocks with news from a successor, either by walking their instructions
+// or by gen and kill sets that are made after the first walk. The sparse solver is chosen by the size of the dense
+// rows.
 #include "analysis/dataflow/liveness.h"
 
 #include <fmt/format.h>
@@ -135,7 +138,7 @@ class Liveness::DenseSolver {
   }
 
  private:
-  // Of the solver by sets.
+  // For the solver by sets.
   struct Sets {
     Sets(const Cfg& cfg, const RegisterNumbers& numbers) : hasKill(cfg.size()) {
       for (const RegisterFile file : kRegisterFiles) {
@@ -149,7 +152,7 @@ class Liveness::DenseSolver {
   };
 
   // Calls `update(block)` in post-order for blocks with news from a successor, all at first, until none is left.
-  // `update` tells whether there is news for the predecessors.
+  // `update` says whether there is news for the predecessors.
   template <typename Update>
   void sweep(Update update) {
     std::vector<uint8_t> dirty(cfg_.size(), 1);
@@ -236,8 +239,8 @@ class Liveness::DenseSolver {
     return changed;
   }
 
-  // Of `Needed`: whether the block was walked and all of it is needed. Most blocks are looked at once: what they kill is
-  // found when they are looked at again.
+  // For `Needed`: whether the block was walked and all of it is needed. Most blocks are looked at once: what they kill
+  // is found when they are looked at again.
   bool takesSets(BlockId b) {
     if (l_.unneeded_[b.value] != 0) return false;
     if (sets_->hasKill[b.value] == 0) findKill(b);

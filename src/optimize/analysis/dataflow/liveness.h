@@ -10,7 +10,8 @@
 // (Horwitz, Demers and Teitelbaum, "An efficient general iterative algorithm for dataflow analysis", 1987, call
 // such variables truly live.)
 //
-// Only global registers (register_numbers.h) count. Three solvers find the answer; `solverFor` in liveness.cpp chooses one:
+// Only global registers (register_numbers.h) count. Three solvers find the result; `solverFor` in liveness.cpp chooses
+// one:
 //   walking      The bypass: sweeps that walk the instructions of each block. There are no sets to make. For functions of
 //                one block or of up to kFewInstructions, and where the caller asks for it.
 //   sets         For each file, in(b) = gen(b) | (out(b) - kill(b)) until nothing changes, with one fused step a block.
@@ -22,8 +23,8 @@
 //                more than kDenseBytes an instruction.
 // The first two visit the blocks in post-order, skipping those with no news from a successor. Cost: blocks times global
 // registers / 8 bytes (twice that with sets), times the depth of loops; instructions, by walking times that depth. Sparse
-// costs what the answer costs.
-// Declines (`solved()` is false) when the answer would take more than `mostBytes`, or finding it too many visits of
+// costs what the result costs.
+// Declines (`solved()` is false) when the result would take more than `mostBytes`, or finding it too many visits of
 // blocks (sparse_liveness.cpp).
 #pragma once
 
@@ -75,7 +76,7 @@ class Liveness {
   std::string howSolved() const;
   // Whether at most `most` registers are live at the starts of blocks, all blocks together. Linear in `most`.
   bool hasAtMost(std::size_t most) const;
-  // Of strength `Needed`: whether an instruction of the block may be needed by nothing. Said of instructions that
+  // For strength `Needed`: whether an instruction of the block may be needed by nothing. Said of instructions that
   // isRemovable() vouches for.
   bool mayHaveUnneeded(BlockId block) const { return unneeded_.empty() || unneeded_[block.value] != 0; }
   // Calls `visit(reg)` for what is live at the start of a block, in no particular order.

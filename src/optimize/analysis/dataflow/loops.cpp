@@ -1,3 +1,5 @@
+// Loops are found in pre-order of their forest, and the blocks of all loops lie in one array in which each loop is a
+// slice with its header first. Queries of exits, latches and entries look at the edges.
 #include "analysis/dataflow/loops.h"
 
 #include <algorithm>

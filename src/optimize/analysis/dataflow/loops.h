@@ -4,8 +4,8 @@
 // out. One that control enters at a single block is a natural loop with that block as header. One with several
 // entries is an irreducible region: its header is the entry that comes first in reverse post-order, and nothing but
 // its membership should be relied on. Unreachable blocks are in no loop. Algorithm: nestedLoops() (support/graph.h); where
-// there is no irreducible region, which is nearly always, a faster way to the same answer (natural_loops.h). Cost: nearly
-// linear; edges times nesting depth where there is such a region.
+// there is no irreducible region, which is nearly always, a faster way to the same result (natural_loops.h). Cost:
+// nearly linear; edges times nesting depth where there is such a region.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +38,7 @@ class Loops {
   // The innermost loop that a block belongs to; none outside loops.
   LoopId of(BlockId b) const { return loopOf_[b.value]; }
   uint32_t depth(BlockId b) const { return of(b).valid() ? loops_[of(b).value].depth : 0; }
-  // How often a block is executed if every loop runs eight iterations. Of nested loops the outer five count.
+  // How often a block is executed if every loop runs eight iterations. The outer five of nested loops count.
   uint64_t assumedCount(BlockId b) const { return uint64_t{1} << 3 * std::min(depth(b), 5u); }
   bool contains(LoopId l, BlockId b) const {
     const uint32_t at = place_[b.value];

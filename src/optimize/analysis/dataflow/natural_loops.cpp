@@ -1,3 +1,5 @@
+// Loops already found are shortened to their outermost header by union-find with path halving. A predecessor outside of
+// the header's subtree shows an irreducible region and ends the search.
 #include "analysis/dataflow/natural_loops.h"
 
 namespace ptxopt {

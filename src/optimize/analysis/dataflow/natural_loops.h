@@ -24,7 +24,7 @@ class NaturalLoops {
   // All reachable blocks.
   const std::vector<BlockId>& blocks() const { return vertex_; }
   bool isHeader(BlockId b) const { return isHeader_[b.value]; }
-  // Of the loop next around a block, or around the loop whose header it is.
+  // For the loop next around a block, or around the loop whose header it is.
   BlockId headerAround(BlockId b) const { return header_[b.value]; }
 
  private:

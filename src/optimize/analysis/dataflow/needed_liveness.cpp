@@ -1,3 +1,6 @@
+// Needed liveness is found from plain liveness by marking. Instructions that must stay mark what they read; a mark is
+// carried backward, through the blocks where the register is live, to its writers, which then mark in turn. Bits are
+// kept for runs of blocks only.
 #include <algorithm>
 
 #include "analysis/dataflow/liveness.h"
@@ -24,7 +27,7 @@ class NeededSolver {
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
-  // Of registers and blocks: each costs a step. Deep nests of loops have more, and are better walked.
+  // Registers and blocks: each costs a step. Deep nests of loops have more, and are better walked.
   static constexpr std::size_t kMostPairs = std::size_t{1} << 26;
 
   // A run of `Plain`, and where its bits begin.

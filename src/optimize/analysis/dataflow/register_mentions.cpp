@@ -1,3 +1,5 @@
+// Both lists are in the order of the text and are merged in one pass, without branches on the usual way. Results of a
+// function that falls off its end come last.
 #include "analysis/dataflow/register_mentions.h"
 
 namespace ptxopt {

@@ -1,3 +1,5 @@
+// Numbers are spaced by powers of two, so that a table by the number's upper bits leads to the block and instruction of
+// any place. New instructions are spread evenly over the room between their neighbours.
 #include "analysis/dataflow/slot_indexes.h"
 
 #include <fmt/format.h>

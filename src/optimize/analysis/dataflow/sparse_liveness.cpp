@@ -1,3 +1,5 @@
+// Registers are sorted by file and by the length of their ranges and solved 64 at a time. Those that want more visits
+// than their share are postponed and solved together later; a budget of block visits ends the search.
 #include "analysis/dataflow/sparse_liveness.h"
 
 #include <algorithm>
@@ -49,7 +51,7 @@ class PlainSolver {
   };
   static constexpr std::size_t kLanes = 64;
   static constexpr std::size_t kFirstVisits = 512, kMoreVisits = 8;
-  // Of blocks, altogether: under half a second. A kernel of a million instructions takes a fifth of it.
+  // Blocks altogether: under half a second. A kernel of a million instructions takes a fifth of it.
   static constexpr std::size_t kMostVisits = std::size_t{1} << 24;
   // So many registers at the start of a block.
   struct Words {

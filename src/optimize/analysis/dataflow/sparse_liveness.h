@@ -1,4 +1,4 @@
-// Liveness for functions where a bit for each block and global register is too much: the answer as runs of blocks
+// Liveness for functions where a bit for each block and global register is too much: the result as runs of blocks
 // (live_runs.h), found without ever having all the bits at once.
 //
 // Plain: 64 registers at a time, one word a block. Each block has the registers that are live at its start and

@@ -1,3 +1,6 @@
+// The state of a register is one number: written, unwritten, or unwritten where a predicate has one value. Only
+// registers that are live where control enters are candidates; a forward iteration solves them, and a last walk
+// reports.
 #include "analysis/dataflow/uninitialised.h"
 
 #include <algorithm>
@@ -111,8 +114,8 @@ class UnassignedFinder {
     states_.assign(candidates_.size() * cfg_.size(), State::written());
     current_.resize(candidates_.size());
     std::vector<uint8_t> dirty(cfg_.size());
-    // At the first block nothing is written. At other roots the function is under way: whoever jumps there by an
-    // address may come from anywhere, and no warning is better than a wrong one.
+    // At the first block nothing is written. At other roots the function is under way: a jump there by an address may
+    // come from anywhere, and no warning is better than a wrong one.
     std::fill_n(statesOf(BlockId(0u)), candidates_.size(), State::unwritten());
     dirty[0] = 1;
     const auto& order = cfg_.postOrder();

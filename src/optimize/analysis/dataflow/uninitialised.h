@@ -6,7 +6,7 @@
 // write under a guard, and an edge of a branch with one, lead to the third and from there to the first, as long as
 // nobody writes the predicate in between. So no warning comes for a value that is written under a guard, or after
 // a branch, and read under the same condition only, nor for one that is written under both values of a predicate.
-// Reads are uses; an accumulator that is also written is none, since its instruction may be told not to read it,
+// Reads are uses; an accumulator that is also written is none, since its instruction may be made not to read it,
 // and one lane written counts for the whole vector. Return registers are not looked at: a caller need not read
 // them. The carry flag is for straight-line code: no call keeps it, and no loop takes it in or from one iteration to the
 // next, so there it counts as unwritten.

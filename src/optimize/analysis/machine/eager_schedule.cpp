@@ -1,3 +1,5 @@
+// Each block is scheduled for itself: heights are computed backward from dependences, and a queue of ready instructions
+// is emptied by height. Live units are counted as values begin and end in the new order.
 #include "analysis/machine/eager_schedule.h"
 
 #include <algorithm>

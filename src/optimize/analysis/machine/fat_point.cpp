@@ -1,3 +1,5 @@
+// Values come in the order in which they begin. Slots that are free are kept sorted by weight for each parity, and
+// groups of vector accesses are placed as one; the estimate stops when `enough` slots are open.
 #include "analysis/machine/fat_point.h"
 
 #include <algorithm>
@@ -76,7 +78,7 @@ class Slot {
   }
 
   std::vector<Span> spans_;
-  std::ptrdiff_t past_ = 0;  // so many of the first ended before what was asked last
+  std::ptrdiff_t past_ = 0;  // that many of the first ended before what was asked last
   uint64_t length_ = 0;
 };
 
@@ -213,7 +215,7 @@ class Placer {
     return false;
   }
 
-  // Of old slots.
+  // For old slots.
   uint64_t softWeight(std::span<const uint32_t> members, uint32_t at) const {
     uint64_t soft = 0;
     for (const uint32_t v : members) {
@@ -332,7 +334,7 @@ class Placer {
   const std::vector<uint32_t>& valueOf_;      // by register
   std::vector<std::vector<uint32_t>> group_;  // by value
   std::vector<uint32_t> partner_;             // by value: one that is read together with it
-  // Of a slot, what most questions are about.
+  // For a slot, which most questions are about.
   struct Held {
     uint64_t length = 0;
     uint32_t end = 0;

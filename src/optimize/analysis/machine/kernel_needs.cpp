@@ -1,3 +1,5 @@
+// Needs of called functions are found once for each component of the call graph, from callees to callers, with lists of
+// variables that are shared where they are equal. Without these tables one kernel's functions are followed instead.
 #include "analysis/machine/kernel_needs.h"
 
 #include <fmt/format.h>

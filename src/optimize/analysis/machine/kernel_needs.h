@@ -50,14 +50,14 @@ struct CalledNeeds {
   bool dynamicShared = false, callsUnseen = false;
 };
 
-// Of all functions, by Function::index; empty in a module without calls.
+// For all functions, by Function::index; empty in a module without calls.
 struct ModuleCalledNeeds {
   static constexpr std::size_t kMostVariables = 1024;
   std::vector<CalledNeeds> functions;
 };
 
-// Of the module before passes change any function: other threads may work on functions while the needs of a kernel that
-// calls them are asked for.
+// For the module before passes change any function: other threads may work on functions while the needs of a kernel
+// that calls them are asked for.
 ModuleCalledNeeds makeCalledNeeds(const Module& module);
 
 // `called`: what is known of the functions that the kernel calls; without it they are read as they are now.

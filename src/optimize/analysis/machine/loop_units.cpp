@@ -1,3 +1,5 @@
+// A loop's body is listed, what does not vary is marked, and so are instructions that ptxas fuses. The rest is counted
+// by rows of machine_work.def, weighted by how often its block runs.
 #include "analysis/machine/loop_units.h"
 
 #include <algorithm>
@@ -13,7 +15,7 @@ namespace {
 using target::Kind;
 using target::Unit;
 
-// What machine_work.def tells types apart by.
+// What machine_work.def distinguishes types by.
 enum class TypeClass : uint8_t { Any, Pred, Int, Int64, F16, F32, F64 };
 
 TypeClass classOf(ScalarType type) {

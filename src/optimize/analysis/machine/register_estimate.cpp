@@ -1,3 +1,5 @@
+// Both models give a number of units, to which constants from a fit over test kernels are added; the sum is rounded to
+// multiples of 8 above 32 and held within the stated limit.
 #include "analysis/machine/register_estimate.h"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 //
 // The analyses that keep a set for each file ask here, so that what is known of a register can grow without them.
 // Predicates have a file of their own; the carry flag goes with them, since that is where the machine keeps
-// carries. Barriers are no registers: they are order. The uniform file holds data that is one value for a whole
+// carries. Barriers are not registers: they are order. The uniform file holds data that is one value for a whole
 // warp; it is empty unless it was filled (uniform_registers.h).
 #pragma once
 

@@ -1,3 +1,5 @@
+// The segments of live ranges add their units where they begin and take them away where they end; a running sum gives
+// the count at each point. Slots lead to points by a table of the number's upper bits.
 #include "analysis/machine/register_pressure.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Each getter makes its analysis on the first request. Analyses::invalidate() goes down the table, keeps what is
+// preserved and whose uses stay, and puts the shape aside; the next graph takes that over where its edges are the same.
 #include "analysis/manager/analyses.h"
 
 #include <fmt/format.h>
@@ -244,7 +246,7 @@ void Analyses::invalidate(AnalysisSet preserved) {
 #undef PTXOPT_ANALYSIS
 }
 
-// Of one whose `uses` are not stale.
+// For one whose `uses` are not stale.
 bool Analyses::isStale(AnalysisId id) const {
   const Cfg& cfg = *keptControlFlow_;
   switch (id) {

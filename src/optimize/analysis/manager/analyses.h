@@ -39,7 +39,7 @@ class Analyses {
 
   const Cfg& cfg();
   const RegisterFiles& registerFiles();
-  // By class alone: which file a register goes to changes no answer.
+  // By class alone: which file a register goes to changes no result.
   const RegisterNumbers& registerNumbers() { return *sharedNumbers(); }
   const Liveness& liveness(Liveness::Strength strength);
   // To be called where all that `Needed` liveness finds unneeded was removed: its solution is that of `Plain` liveness then.
@@ -69,8 +69,8 @@ class Analyses {
   void makeAll();
   // Takes away what is not preserved, and what uses it. Plain liveness is preserved by itself where the edges stay.
   void invalidate(AnalysisSet preserved = kNoAnalyses);
-  // Makes each analysis that is kept anew and compares; of value ranges and scalar evolution each answer that was given.
-  // The name of the first that differs, or an empty string.
+  // Makes each analysis that is kept anew and compares; of value ranges and scalar evolution each result that was
+  // given. The name of the first that differs, or an empty string.
   std::string_view stale() const;
 
   // What was asked for since the last call, and what that is made of.
@@ -85,12 +85,12 @@ class Analyses {
   std::shared_ptr<const RegisterNumbers> makeNumbers(const Cfg& cfg) const;
   const std::shared_ptr<const RegisterNumbers>& sharedNumbers();
   bool isStale(AnalysisId id) const;
-  // Of a getter that keeps its analysis in `kept`: makes it where it is not there.
+  // For a getter that keeps its analysis in `kept`: makes it where it is not there.
   template <typename Kept, typename Make>
   auto& get(AnalysisId id, std::optional<Kept>& kept, Make make);
   void note(AnalysisId id, std::string_view how = {});
 
-  // Of a graph that was: what was made of its edges alone holds for one that has the same.
+  // For a graph that was: what was made of its edges alone holds for one that has the same.
   struct Shape {
     Cfg cfg;
     std::optional<DominatorTree> dominators, postDominators;

@@ -1,3 +1,5 @@
+// Each register with one definition gets a fate by the rules of the header, in the order of the text; spans of those
+// that lend go to the register that lives instead. Spans of one value are then joined and sorted.
 #include "analysis/values/allocated_values.h"
 
 #include <algorithm>
@@ -139,7 +141,7 @@ class Chooser {
     return pressure_.sizeOf(r);
   }
 
-  // The register that lives in the place of `r`, which may be itself; none when it costs nothing. What lends is
+  // The register that lives instead of `r`, which may be itself; none when it costs nothing. What lends is
   // made of one register, and that of another further up in the text; code that turns in circles is given up.
   RegId keptFor(RegId r) const {
     if (pressure_.fileOf(r) == RegisterFile::Predicate) return {};

@@ -6,7 +6,7 @@
 //   1. Constants: a `mov` of a number or an address, and what is loaded from the parameters of a kernel or from a
 //      fixed place of constant memory, is an operand of those that read it, or made again there. So are the sizes
 //      of grid and block.
-//   2. Integers of the uniform file (as the pressure was told) go there, where there is one: from sm_75 on.
+//   2. Integers of the uniform file (as the pressure has it) go there, where there is one: from sm_75 on.
 //   3. Copies: `mov` and `cvta` of a register with one definition; the source lives on instead.
 //   4. Addresses: the sum of a register and a number that is read as an address only. The number goes to the
 //      instruction; the register lives on.

@@ -1,4 +1,5 @@
-// --verify-analyses for what answers on demand: each answer that was given is asked for again, of an analysis made anew.
+// --verify-analyses for what answers on demand: each result that was given is asked for again, of an analysis made
+// anew.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,3 +1,5 @@
+// Each block knows the nearest block above it whose entry has a guard. The guard's conditions are read on the first
+// request, by a worklist over the predicates that it is made of, up to a limit.
 #include "analysis/values/branch_conditions.h"
 
 #include "analysis/values/plain_operands.h"

@@ -5,7 +5,7 @@
 // value. What that says of integers is found by going back through what computed the guard: setp with its second
 // result and its .and and .or, and.pred, or.pred, not.pred, mov.pred. A disjunction (an `or` that is true) says
 // nothing. Operands are whole registers of the comparison's width, float registers of .b32 and .b64
-// comparisons among them, and literals, of which as many bits count as the comparison has; not `r + 1`, `10 + 4`, or
+// comparisons among them, and literals, with as many bits as the comparison has; not `r + 1`, `10 + 4`, or
 // `v.x`. They are values, not registers: a register that is written anew after the branch holds another value. A guard
 // that is a phi or was written under a guard itself is not used. At a block where a condition holds, the values it
 // names are those that the comparison read: each definition dominates the comparison, and that dominates the block.
@@ -24,9 +24,9 @@ enum class Relation : uint8_t { Equal, NotEqual, Less, LessEqual, Greater, Great
 // "==", "<=" and so on.
 std::string_view name(Relation r);
 Relation negated(Relation r);
-// Of the operands the other way around.
+// For the operands in the other order.
 Relation swapped(Relation r);
-// Of a comparison of integers; those of floating-point numbers that may be unordered have none.
+// For a comparison of integers; comparisons of floating-point numbers that may be unordered have none.
 std::optional<Relation> relationOf(ComparisonOperator c);
 
 // A register's value, or a constant.

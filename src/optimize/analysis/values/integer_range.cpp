@@ -1,3 +1,5 @@
+// All operations go through RangeHalves, one interval for each value of the sign bit; the range is made of the halves
+// again at the end.
 #include "analysis/values/integer_range.h"
 
 #include <fmt/format.h>

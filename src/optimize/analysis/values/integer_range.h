@@ -6,7 +6,7 @@
 // a pair of halves the result is an interval of whole numbers, which is folded modulo 2^width into the halves
 // again. So results hold whatever overflows; they are the tightest of their kind where nothing overflows.
 // What an operation leaves open (a divisor of 0) gives the full range. An empty range gives an empty one.
-// Width 0 stands for what is no integer of up to 64 bits: such a range is full, and so is what is made of it where
+// Width 0 stands for what is not an integer of up to 64 bits: such a range is full, and so is what is made of it where
 // the result's width comes from it.
 // Cost: constant; shl: up to `width` steps for an amount that is not known; and, or, xor: `width` steps.
 #pragma once
@@ -18,7 +18,7 @@ namespace ptxopt {
 
 class IntegerRange {
  public:
-  // Of width 0.
+  // Has width 0.
   constexpr IntegerRange() = default;
   static constexpr IntegerRange full(unsigned width) {
     if (width == 0) return {};
@@ -41,7 +41,7 @@ class IntegerRange {
   bool isFull() const;
   bool isEmpty() const { return least_ > most_; }
   bool isConstant() const { return width_ != 0 && least_ == most_; }
-  // Of a range that is not empty. The first two are of `width` bits, the others are sign-extended.
+  // For a range that is not empty. The first two are of `width` bits, the others are sign-extended.
   uint64_t least() const { return least_; }
   uint64_t most() const { return most_; }
   int64_t smallest() const { return smallest_; }
@@ -50,7 +50,7 @@ class IntegerRange {
   bool contains(uint64_t bits) const;
   bool contains(const IntegerRange& other) const;
 
-  // Of equal widths: what may be in either, what may be in both.
+  // Both have one width: what may be in either, what may be in both.
   IntegerRange join(const IntegerRange& other) const;
   IntegerRange meet(const IntegerRange& other) const;
 

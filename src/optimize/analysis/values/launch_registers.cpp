@@ -1,3 +1,5 @@
+// Sweeps in the order of the text take registers out of the guess until nothing changes. The last walk asks whether an
+// instruction of interest may write such a value.
 #include "analysis/values/launch_registers.h"
 
 #include <algorithm>
@@ -75,7 +77,7 @@ class RegisterGuess {
     return std::ranges::all_of(operands, [&](const Operand& o) { return isUniformOrRegister(o, loadsParameter); });
   }
 
-  // Of a register that is read.
+  // For a register that is read.
   bool mayBeOne(const Operand& o) const {
     if (!o.isRegister() || !o.reads()) return true;
     const State& s = states_[o.payload];

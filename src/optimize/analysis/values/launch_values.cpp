@@ -1,3 +1,5 @@
+// States flow through ValueFlow and only get worse: Open, a leader or its half, Differs. A value that an instruction
+// computes from uniform sources becomes a leader itself.
 #include "analysis/values/launch_values.h"
 
 #include <algorithm>
@@ -13,7 +15,7 @@ bool hasStates(const Register& r) {
   return r.lanes == 1 && r.registerClass() != RegisterClass::Carry && r.registerClass() != RegisterClass::B128;
 }
 
-// Of two sources that are needed both.
+// For two sources that are both needed.
 LaunchValues::State worse(LaunchValues::State a, LaunchValues::State b) {
   using State = LaunchValues::State;
   if (a.leader == State::kDiffers || b.leader == State::kDiffers) return {State::kDiffers};
@@ -68,7 +70,7 @@ LaunchValues::State LaunchValues::source(const Operand& o, InstrId id, uint32_t 
   return isUniformSource(module_, f_, o, false) ? State{own} : State{State::kDiffers};
 }
 
-// Of mov: a copy, `{low, high}` of a register, or a register of these.
+// For mov: a copy, `{low, high}` of a register, or a register of these.
 LaunchValues::State LaunchValues::moved(InstrId id, std::span<const Operand> to, std::span<const Operand> from,
                                         std::size_t index, uint32_t own) const {
   if (to.size() == 1 && from.size() == 1) return source(from[0], id, own);

@@ -1,3 +1,5 @@
+// Each operation has a rule on pairs of count and value: sums need both, products gain from zeros, a mask from either
+// side's zeros. States fall through ValueFlow until nothing changes, or all are given up after too many sweeps.
 #include "analysis/values/low_bits.h"
 
 #include <algorithm>

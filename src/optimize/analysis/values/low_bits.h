@@ -38,7 +38,7 @@ class LowBits : ValueFlow<LowBits, KnownLowBits> {
           const LiveIntervals& intervals);
 
   KnownLowBits read(RegId r, InstrId id) const;
-  // Of the address of access `id`: `[r]`, `[r+4]`, `[variable+4]`; nothing of other forms.
+  // For the address of access `id`: `[r]`, `[r+4]`, `[variable+4]`; nothing of other forms.
   KnownLowBits address(InstrId id) const;
 
  private:

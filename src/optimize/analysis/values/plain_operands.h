@@ -1,5 +1,5 @@
 // The operands of an instruction as the text counts them: without the guard and what is implicit, commas inside
-// groups not counted. Of what has more than eight, the first eight. Cost: linear in the entries.
+// groups not counted. If there are more than eight, the first eight. Cost: linear in the entries.
 #pragma once
 
 #include <array>

@@ -1,7 +1,7 @@
 // The two halves of a range, and operations half by half: what the files of integer_range.h share.
 //
 // A half holds values of one sign: all of it as one interval of unsigned numbers and one of signed ones, both
-// ascending. An operation is told pairs of halves and puts intervals of whole numbers in, which are folded modulo
+// ascending. An operation gets pairs of halves and puts intervals of whole numbers in, which are folded modulo
 // 2^width.
 #pragma once
 
@@ -132,7 +132,7 @@ IntegerRange binary(const IntegerRange& a, const IntegerRange& b, F&& f) {
 struct Whole {
   Int128 lo, hi;
 };
-// Of f at the four corners.
+// The range of f at the four corners.
 template <typename F>
 Whole corners(const Piece& x, const Piece& y, F&& f) {
   const Int128 values[] = {f(Int128{x.smallest}, Int128{y.smallest}), f(Int128{x.smallest}, Int128{y.largest}),

@@ -1,3 +1,5 @@
+// A row for each opcode says with how many types and which fields it is understood; anything else written on it makes
+// it no operation. The evaluation is one switch over the kinds.
 #include "analysis/values/range_operation.h"
 
 #include "analysis/values/branch_conditions.h"
@@ -7,7 +9,7 @@ namespace {
 
 using Kind = RangeOperation::Kind;
 
-// How an operation is written: with so many types, and nothing else than these fields.
+// How an operation is written: with that many types, and nothing else than these fields.
 struct Row {
   Kind kind = Kind::None;
   uint8_t sources = 0;
@@ -60,7 +62,7 @@ Row rowOf(const OpcodeForm& form) {
     case Op::Clz: return {Kind::LeadingZeros, 1};
     case Op::Selp: return {Kind::Choose, 2};
     case Op::Slct: return {Kind::Choose, 2, 2};
-    // Of pairs each half of the result is all ones or zero by itself.
+    // For pairs, each half of the result is all ones or zero by itself.
     case Op::Set:
       return relationOf(form.comparison) && !isPair(form.sourceType) ? Row{Kind::Compare, 0, 2, kTest} : Row();
     default: return {};
@@ -125,7 +127,7 @@ IntegerRange extract(const IntegerRange& a, const IntegerRange& position, const 
   // The ISA takes a byte of each; the code that ptxas makes for 64 bits takes all of them.
   const auto isKnown = [&](const IntegerRange& r) { return r.isConstant() && (width == 32 || r.least() <= 0xFF); };
   if (!isKnown(position) || !isKnown(length)) {
-    // Of an unsigned number never more than there is.
+    // An unsigned number never loses more than there is.
     return isSigned ? IntegerRange::full(width) : IntegerRange::ofUnsigned(width, 0, a.most());
   }
   const uint64_t from = position.least() & 0xFF, bits = length.least() & 0xFF;

@@ -17,7 +17,7 @@ struct RangeOperation {
   enum class Kind : uint8_t {
     None,
     Copy,     // mov
-    Load,     // a value of `width` bits, of which nothing is known
+    Load,     // a value of `width` bits; nothing else is known
     Convert,  // cvt between integers
     Add,
     Sub,
@@ -54,7 +54,7 @@ struct RangeOperation {
   uint8_t sources = 0;  // how many operands after the result are looked at
   std::array<uint8_t, 3> sourceWidths{};
 
-  // Of the sources' ranges, each of its sourceWidths; of `width` bits.
+  // From the sources' ranges, each of its sourceWidths; the result has `width` bits.
   IntegerRange evaluate(std::span<const IntegerRange> sources) const;
 };
 

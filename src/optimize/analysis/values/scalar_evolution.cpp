@@ -1,3 +1,5 @@
+// Expressions are computed on request, by recursion with a limit on depth, and kept by value. A phi stands for itself
+// while its sources are looked at; the difference of what comes back then gives the step.
 #include "analysis/values/scalar_evolution.h"
 
 #include <algorithm>
@@ -120,7 +122,7 @@ ExprId ScalarEvolution::phi(RegId reg, ValueId value, BlockId block) {
   for (const BlockId p : cfg_.predecessors(block)) {
     if (!cfg_[p].reachable) continue;
     const ValueId source = valueAtEnd(reg, p);
-    // What nobody wrote is no number to count from.
+    // What nobody wrote is not a number to count from.
     if (f_.isEntry && source.valid() && intervals_[reg][source].kind == ValueKind::Entry) same = false;
     const ExprId e = seenFrom(reg, source, p);
     ExprId& known = isHeader && loops_.contains(loop, p) ? next : start;
@@ -149,7 +151,7 @@ ExprId ScalarEvolution::phi(RegId reg, ValueId value, BlockId block) {
   return result;
 }
 
-// Whether an expression counts the iterations of a loop that the block is not in. The answer is that for all blocks of
+// Whether an expression counts the iterations of a loop that the block is not in. The result is that for all blocks of
 // one innermost loop.
 bool ScalarEvolution::countsOther(ExprId e, BlockId block) const {
   const Expr& n = e_[e];

@@ -10,8 +10,8 @@
 //
 // Registers are those of integers and bits (.b8 to .b64, .u8 to .s64), one by one: a float register, an .f16x2, a
 // predicate, and a vector register with its lanes have no expression, and a value that a mov carries through one of
-// these is a Value of its own after it. Operands are whole registers and literals, of which the instruction takes
-// as many bits as its operand has; of `r + 1`, `10 + 4`, `v.x`, and what is negated nothing is known.
+// these is a Value of its own after it. Operands are whole registers and literals, with as many bits as the
+// instruction's operand has; of `r + 1`, `10 + 4`, `v.x`, and what is negated nothing is known.
 //
 // Everything is modulo two to the width. An extension of a sum or of a recurrence is taken inside only with a proof
 // that nothing wraps: from the ranges of values (value_range.h) and from the exit tests of the loop. `whyNoWrap`
@@ -74,7 +74,7 @@ class ScalarEvolution {
 
   ScevExpressions& expressions() { return e_; }
 
-  // The expression of a value, where it begins. None for what is no integer of 8 to 64 bits.
+  // The expression of a value, where it begins. None for what is not an integer of 8 to 64 bits.
   ExprId of(RegId reg, ValueId value);
   // What an instruction finds in a register, and what it leaves there.
   ExprId read(RegId reg, InstrId at);

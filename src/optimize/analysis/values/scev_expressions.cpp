@@ -1,3 +1,5 @@
+// Nodes are interned in a hash table with open addressing. Each notes its size and the innermost loop in which it
+// varies, so that most questions of invariance are answered without a walk.
 #include "analysis/values/scev_expressions.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 // An expression is a node in a table of its function; equal expressions have equal ids, so comparing is comparing
 // ids. The forms, each with the width that all its arithmetic wraps at:
 //   Constant       a number
-//   Value          what a register holds by one of its values, of which nothing more is said
+//   Value          what a register holds by one of its values; nothing more is said
 //   Sum            a constant and terms, each with a factor: 12 + 4*x + -1*y
 //   Product        of two or more expressions that are not constant
 //   SignExtend, ZeroExtend, Truncate
@@ -72,7 +72,7 @@ struct Expr {
   ExprId right() const { return ExprId(second); }
 };
 
-// Of a Sum: `factor` times `expr`. Of a Product: `expr`, factor 1.
+// For a Sum: `factor` times `expr`. For a Product: `expr`, factor 1.
 struct ExprTerm {
   ExprId expr;
   uint64_t factor = 1;
@@ -132,7 +132,7 @@ class ScevExpressions {
   ExprId withoutConstant(ExprId e) { return addConstant(e, ~constantPart(e) + 1); }
   // The difference, if it is a constant.
   bool differByConstant(ExprId a, ExprId b, uint64_t& difference);
-  // At least so many of the lowest bits are zero.
+  // At least that many of the lowest bits are zero.
   unsigned trailingZeros(ExprId e) const;
   // Whether `what` is a node of `e`.
   bool contains(ExprId e, ExprId what) const;

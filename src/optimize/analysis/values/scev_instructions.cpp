@@ -1,3 +1,6 @@
+// One function for each kind of instruction gives the expression of its result, or none. Signed operations count as
+// unsigned ones where the ranges show that neither side is negative; two 32-bit additions with carry are one of 64
+// bits.
 #include "analysis/values/scev_instructions.h"
 
 #include <bit>
@@ -36,7 +39,7 @@ bool ScevInstructions::isLaunchConstant(InstrId id, uint64_t& key) const {
     if (!bits || operands[3].join != Join::Plus || *bits >= 1u << 16) return false;
     offset = *bits;
   }
-  // Of what is narrower than the register the type says how it is extended.
+  // For what is narrower than the register, the type says how it is extended.
   key = uint64_t{1} << 55 | uint64_t{static_cast<uint8_t>(form.type)} << 45 | (offset & 0xffff) << 29 |
         (operands[2].payload & 0x1fffffff);
   return operands[2].payload < 0x20000000;
@@ -71,7 +74,7 @@ ExprId ScevInstructions::bitAnd(ExprId a, ExprId b) {
   if (s_.e_.isConstant(a)) return s_.e_.constant(s_.e_[a].constant & mask, width);
   if (mask == 0) return b;
   if (mask == maskTo(~uint64_t{0}, width)) return a;
-  // Of 2^k-1 the lowest bits are left.
+  // A mask of 2^k-1 leaves the lowest bits.
   if (!std::has_single_bit(mask + 1)) return {};
   return s_.zeroExtend(s_.e_.truncate(a, static_cast<unsigned>(std::bit_width(mask))), width);
 }

@@ -23,7 +23,7 @@ class ScevInstructions {
   ExprId bitOr(ExprId a, ExprId b);
   ExprId convert(InstrId id, const OpcodeForm& form, const Operand& from, unsigned registerWidth);
   ExprId carryPair(InstrId id);
-  // Of two sources of the result's width, of which a shift takes the second in 32 bits.
+  // For two sources of the result's width; a shift takes the second in 32 bits.
   ExprId ofTwo(const OpcodeForm& form, ExprId a, ExprId b);
   ExprId wide(InstrId id, const OpcodeForm& form, const Operand& a, const Operand& b);
 

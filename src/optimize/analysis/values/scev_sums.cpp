@@ -24,7 +24,7 @@ void ScevExpressions::takeApart(ExprId e, uint64_t factor, uint64_t& constant, s
   }
 }
 
-// The canonical form of a constant and terms that are no sums. Uses up `terms`.
+// The canonical form of a constant and terms that are not sums. Uses up `terms`.
 ExprId ScevExpressions::sum(unsigned width, uint64_t constant, std::vector<ExprTerm>& terms) {
   std::ranges::sort(terms, {}, [](const ExprTerm& t) { return t.expr.value; });
   std::size_t kept = 0;

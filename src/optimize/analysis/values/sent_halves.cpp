@@ -1,3 +1,5 @@
+// Each half is followed back through copies and shuffles within the block, noting the shuffles on the way. The two ways
+// have to end at one unpacking and have equal shuffles in pairs.
 #include "analysis/values/sent_halves.h"
 
 #include <array>

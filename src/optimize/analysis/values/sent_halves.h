@@ -18,7 +18,7 @@ struct SentHalves {
   const Operand* whole = nullptr;  // what `unpack` takes apart: a register
 };
 
-// Of instruction `id`.
+// For instruction `id`.
 SentHalves sentHalves(const Module& module, const Function& f, const Cfg& cfg, const SlotIndexes& slots,
                       const LiveIntervals& intervals, InstrId id);
 

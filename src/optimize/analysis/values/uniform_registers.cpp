@@ -1,3 +1,5 @@
+// Registers with one full definition are noted with its block first. The sweep then asks of each source whether it is
+// uniform and its definition dominates the place.
 #include "analysis/values/uniform_registers.h"
 
 #include <algorithm>

@@ -22,7 +22,7 @@ namespace ptxopt {
 BitVector findUniform(const Module& module, const Function& function, const Cfg& cfg,
                       const DominatorTree& dominators);
 
-// Whether an operand that is no register is one value for all threads of a block. `loadsParameter`: it belongs to a
+// Whether an operand that is not a register is one value for all threads of a block. `loadsParameter`: it belongs to a
 // load of a kernel's parameters.
 bool isUniformSource(const Module& module, const Function& function, const Operand& o, bool loadsParameter);
 

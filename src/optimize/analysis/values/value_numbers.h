@@ -11,11 +11,11 @@ namespace ptxopt {
 
 class ValueNumbers {
  public:
-  // Of all registers.
+  // For all registers.
   explicit ValueNumbers(const LiveIntervals& intervals) {
     number(intervals, [](uint32_t) { return true; });
   }
-  // Of those that `follows` takes; the carry flag, register 0, is none of them.
+  // For those that `follows` accepts; the carry flag, register 0, is not one of them.
   ValueNumbers(const Function& f, const LiveIntervals& intervals, bool (*follows)(const Register&))
       : follows_(f.registers.size()) {
     for (std::size_t r = 1; r < f.registers.size(); ++r) follows_[r] = follows(f.registers[r]);

@@ -1,3 +1,5 @@
+// Values are settled on request by an explicit stack, each after the values that it needs; a value that is open counts
+// as unknown. Branch conditions are added when a question names a block (value_range_at.cpp).
 #include "analysis/values/value_range.h"
 
 #include <algorithm>
@@ -103,7 +105,8 @@ void ValueRanges::findLimits() {
   }
 }
 
-// Of what a load of a kernel's parameter gives; width 0 where the user says nothing of it, or where it is a part of it.
+// For what a load of a kernel's parameter gives; width 0 where the user says nothing of it, or where it is a part of
+// it.
 IntegerRange ValueRanges::parameterRange(const Instruction& load) const {
   const KernelFacts* const facts = module_.factsOf(f_);
   if (facts == nullptr || !f_.isEntry) return {};
@@ -292,7 +295,7 @@ KnownRange ValueRanges::computeInstruction(const Value& v, const Definition& d, 
   return known;
 }
 
-// Of `width` bits. `mayBeWider`: of a wider register the low bits are read.
+// Has `width` bits. `mayBeWider`: of a wider register the low bits are read.
 IntegerRange ValueRanges::operandRange(const Operand* o, unsigned width, bool mayBeWider, InstrId id,
                                        const Sources& from) {
   const IntegerRange unknown = IntegerRange::full(width);
@@ -324,7 +327,7 @@ IntegerRange ValueRanges::sourceRange(const Value& v, const Sources& from) {
   return IntegerRange::full(widthOf(v.reg));
 }
 
-// Width 0 for those of which nothing is known. %warpid is one: nothing says how large it may be, and it may change.
+// Width 0 if nothing is known. %warpid is one: nothing says how large it may be, and it may change.
 IntegerRange ValueRanges::specialRange(std::string_view name) const {
   if (name == "%laneid" || name == "laneid") return IntegerRange::ofUnsigned(32, 0, 31);
   const auto size = launchSizeOf(name);

@@ -6,19 +6,19 @@
 // parameters that are loaded as a whole), narrow loads and conversions, masks, shifts, fields, arithmetic that does not wrap. A definition under a guard may also leave the value that was there before;
 // a phi is one of its incoming values. What comes around a loop (over an edge against reverse post-order) is known
 // only by the instruction that computes it, as if nothing were known of its sources: this analysis does not follow
-// counters. So each answer depends only on values further up, and not on earlier questions.
+// counters. So each result depends only on values further up, and not on earlier questions.
 // In a block, more is known from the branches that lead to it: see branch_conditions.h. They say something of the
 // values that they compare, of copies of these, and, a few instructions deep, of what is computed from them.
-// Values that are no integer of 8 to 64 bits in a plain register have width 0: those of predicates, of vector
+// Values that are not an integer of 8 to 64 bits in a plain register have width 0: those of predicates, of vector
 // registers with their lanes, and of 128 bits. Float registers count as their bits, which a mov carries to an
-// integer register. Operands are whole registers and literals, of which as many bits count as the operand has; `r + 1`,
+// integer register. Operands are whole registers and literals, with as many bits as the operand has; `r + 1`,
 // `10 + 4`, and `v.x` are full. So are values that nobody wrote, parameters of functions, and results of calls and loads.
-// Contradictory conditions, in code that never runs, are left out: no answer is an empty range.
-// Algorithm: on demand, with a work list and a note of each answer. Cost: constant for each value on average, but
+// Contradictory conditions, in code that never runs, are left out: no result is an empty range.
+// Algorithm: on demand, with a work list and a note of each result. Cost: constant for each value on average, but
 // for the operands of phis; `at`: the branches above a block, up to kMostEdges, for each of up to kMostAsked
-// values that some branch concerns. Memory: 24 bytes a value, 8 more once `at` was asked, and 64 for each of which
-// something is known. Declines: types of 8 bits other
-// than loads and conversions, packed halves, carry in, .sat, prmt, lop3, bfi, shf.
+// values that some branch concerns. Memory: 24 bytes a value, 8 more once `at` was asked, and 64 for each with
+// something known. Declines: types of 8 bits other than loads and conversions, packed halves, carry in, .sat, prmt,
+// lop3, bfi, shf.
 #pragma once
 
 #include <optional>
@@ -38,9 +38,9 @@ enum class RangeReason : uint8_t {
   Constant,         // a mov of a number
   SpecialRegister,  // %tid and its like
   Narrow,           // a load or a conversion of fewer bits
-  Fact,             // a parameter of which the user says something
+  Fact,             // a parameter that the user says something about
   Mask,             // and, bfe, rem, shr, popc and the like: whatever the source
-  Arithmetic,       // computed from others of which something is known
+  Arithmetic,       // computed from others with something known
   Join,             // a phi, a selp, a definition under a guard
   Branch,           // a comparison that leads to the block
 };
@@ -61,7 +61,7 @@ class ValueRanges {
   ValueRanges(const Module& module, const Function& function, const Cfg& cfg, const DominatorTree& dominators,
               const SlotIndexes& slots, const LiveIntervals& intervals);
 
-  // Wherever the value exists. Of the register's width.
+  // Wherever the value exists. Has the register's width.
   IntegerRange of(RegId r, ValueId v) { return explain(r, v).range; }
   KnownRange explain(RegId r, ValueId v);
   // Where the block begins and in all of it, for a value whose definition dominates the block or stands in it.
@@ -84,7 +84,7 @@ class ValueRanges {
   }
   const ValueNumbers& numbers() const { return numbers_; }
 
-  // Whether each answer that was given is what an analysis made anew gives.
+  // Whether each result that was given is what an analysis made anew gives.
   bool answersHold() const;
 
  private:
@@ -189,8 +189,8 @@ class ValueRanges {
   // By value, of the conditions that are held, by their number: whether one compares it, or a value that it is made of.
   struct Narrowed {
     uint32_t held = 0;
-    uint8_t notUpTo = 0;  // so many instructions up none does; 0: not known
-    uint8_t from = 0;     // so many up one does; 0: not known
+    uint8_t notUpTo = 0;  // that many instructions up none does; 0: not known
+    uint8_t from = 0;     // that many up one does; 0: not known
     bool isCompared = false;
   };
   std::vector<Narrowed> narrowed_;

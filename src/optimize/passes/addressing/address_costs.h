@@ -17,7 +17,7 @@ inline constexpr int kStartSaved = 2;    // of the start of a pointer that is no
 inline constexpr double kIterations = 4;   // what an iteration counts against an instruction before the loop
 inline constexpr double kRegister = 0.05;  // what a 32-bit unit counts
 
-// Of immediates of addresses, either way: 24 bits with their sign.
+// Reach of an address's immediate, either way: 24 bits with their sign.
 inline constexpr int64_t kMostImmediate = (int64_t{1} << 23) - 1;
 
 }  // namespace ptxopt

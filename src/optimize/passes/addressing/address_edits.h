@@ -18,7 +18,7 @@ struct AddressEdit {
 
 class AddressEdits {
  public:
-  // Of several for the same operand the last one counts.
+  // If there are several for the same operand, the last one counts.
   void add(const AddressEdit& e) { edits_.push_back(e); }
   bool empty() const { return edits_.empty(); }
   void apply(Function& f);

@@ -1,3 +1,5 @@
+// One switch says which opcodes are plain accesses and another in which space each bracket lies. A bracket with more
+// than a register and a literal is passed over.
 #include "passes/addressing/address_operands.h"
 
 #include <algorithm>

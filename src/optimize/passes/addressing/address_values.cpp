@@ -1,3 +1,5 @@
+// Values are numbered register by register; one pass notes their definitions and one their uses. Retiring a value
+// follows its sources by a worklist, as far as nothing else reads them.
 #include "passes/addressing/address_values.h"
 
 #include <algorithm>

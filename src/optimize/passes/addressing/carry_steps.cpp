@@ -1,13 +1,13 @@
-// The form carry-steps: pointers of loops move on by 32-bit additions with carry.
+// The form carry-steps: pointers of loops advance by 32-bit additions with carry.
 //
 // What:       add.s64 p, p, step  becomes an addition of the lower halves that carries and one of the upper halves. ptxas does that by
 //             itself, but takes the halves of the sum for two values, and copies them to an aligned pair before each access:
-//             three or four instructions an iteration. Of halves that the PTX packs it makes the pair in place: two.
-// Algorithm:  in each loop, without those in it, sums of 64 bits whose result is also an addend, and an address in the loop. Of steps that
-//             lsr has made products with 1, as many as make the longest unit of an iteration shortest.
-// Leaves:     nothing dead: what only made the 1 of products goes with them, since no dce follows.
-// Invariants: the sum is the same number modulo two to the 64. The carry flag is not live where it is written.
-// Left out:   steps that are products of 32-bit numbers, which ptxas adds in one instruction; what ptxas may unroll
+//             three or four instructions an iteration. It makes the pair of halves that the PTX packs in place: two.
+// Algorithm:  in each loop, without those in it, sums of 64 bits whose result is also an addend, and an address in the
+// loop. It takes as many of the steps that lsr has made products with 1 as make the longest unit of an iteration
+// shortest. Leaves:     nothing dead: what only made the 1 of products goes with them, since no dce follows.
+// Invariants: the sum is the same number modulo two to the 64. The carry flag is not live where it is written. Left
+// out:   steps that are products of 32-bit numbers, which ptxas adds in one instruction; what ptxas may unroll
 //             (unrolling.h), where constant steps become immediates of the accesses; pointers to shared, constant and local memory,
 //             of which ptxas computes 32 bits only.
 // Targets:    those that add 64 bits in two instructions. (Observed on ptxas 13.0 and 13.5: sm_75 to sm_103, sm_110.)
@@ -57,7 +57,7 @@ class StepExpansion : FunctionPass {
     InstrId product = {};               // that makes it in each iteration
     std::optional<uint64_t> step = {};  // the number, where it is a product of it and 1
   };
-  // Of a register, in the loop that is looked at.
+  // For a register, in the loop that is looked at.
   struct Uses {
     uint32_t writes = 0, steps = 0;
     bool isWide = false, isNarrow = false;  // spaces of accesses through it

@@ -1,3 +1,5 @@
+// The test is found by comparing the loop's cost with and without what it reads. Applying it makes the counter before
+// the loop; the step then sets the carry, and the test compares the carry with 0.
 #include "passes/addressing/carry_test.h"
 
 #include <algorithm>

@@ -5,7 +5,8 @@
 //             was not 0. ptxas takes the predicate of the addition for addc and the comparison of its result, so an
 //             iteration has neither a comparison nor a limit. A counter of 64 bits that may need them is one of 64 bits
 //             again, which pays where a comparison of 64 bits is two instructions (costs.def).
-// Algorithm:  as for the test of a pointer (pointer_test.h): the loop's cost without what the test reads tells whether the
+// Algorithm:  as for the test of a pointer (pointer_test.h): the loop's cost without what the test reads says whether
+// the
 //             counter goes (loop_cost.h). The trip count is exact, so the loop has no other way out.
 // Invariants: the comparison is true where it was. Each iteration runs the test, so the counter goes down once in each.
 // The

@@ -1,3 +1,5 @@
+// The place is the first reader of a load in the block, after the last far load through the pointer. Each access
+// between there and the step gets the step taken off its immediate; one that cannot take it ends the attempt.
 #include "passes/addressing/early_steps.h"
 
 #include <algorithm>
@@ -103,7 +105,7 @@ class StepMover {
     return true;
   }
 
-  // Of [register] or [register+number].
+  // For [register] or [register+number].
   static std::optional<int64_t> immediateOf(std::span<const Operand> operands, uint32_t k) {
     const Operand& memory = operands[k - 1];
     if (memory.kind != OperandKind::Memory || operands[k].flags != 0) return std::nullopt;

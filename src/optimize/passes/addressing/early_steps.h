@@ -1,6 +1,6 @@
 // Steps of pointers, and the test of a carry, go before the iteration waits for what it loaded.
 //
-// A pointer that moves on after a store cannot be written before the store has read it, and the store waits for what
+// A pointer that advances after a store cannot be written before the store has read it, and the store waits for what
 // it stores. If the iteration only waits for memory, that makes it longer: on sm_100 a copy of floats takes 683 cycles
 // an iteration where nothing is cached, and 672 with the step before the store, whose address then has the step taken
 // off. ptxas does not move steps over accesses. It does put them anywhere between accesses, so nothing is moved where

@@ -38,7 +38,7 @@ class FormSites : FunctionPass {
   std::vector<Loop> byInnermostLoop(std::span<const InstrId> sites) const;
 
   LoopUnits& units();
-  // Adds so many machine instructions to what an iteration takes; less than none takes them away.
+  // Adds that many machine instructions to what an iteration takes; less than none takes them away.
   void add(UnitCycles& to, target::Kind kind, double times) const;
   // How many of the first `count` changes make the longest unit of an iteration shortest, below `limit`; none where nothing does.
   // `apply(k, u)` makes change k. What ptxas may compute on either of two units is on the ALU.
@@ -65,7 +65,7 @@ class FormSites : FunctionPass {
   std::optional<LoopUnits> units_;
 };
 
-// What a form is told: the sites, whether it is written whatever it gains, and what it must gain.
+// What a form gets: the sites, whether it is written whatever it gains, and what it must gain.
 struct FormRules {
   FormSites& sites;
   bool isForced = false;

@@ -1,3 +1,5 @@
+// A FormulaMaker adds formulas phase by phase and filters each by its immediates, its setup cost and whether the factor
+// fits. Counters are made for constant starts and for summands of the groups' starts, four at most.
 #include "passes/addressing/formulas.h"
 
 #include <algorithm>
@@ -60,7 +62,7 @@ bool stepsOnce(const FormulaTerms& t) {
   });
 }
 
-// Whether a use stands after the test before which the counter is moved on, and finds it wrapped in the last
+// Whether a use stands after the test before which the counter is advanced, and finds it wrapped in the last
 // iteration.
 bool mayReadWrapped(ScalarEvolution& evolution, FormulaTerms& t, const UseGroup& group, const Counter& c,
                     bool isSigned) {
@@ -269,7 +271,7 @@ class FormulaMaker {
   bool isWide_;
   bool isOutside_;                       // the constant parts of some uses do not fit into immediates
   bool isFarApart_;                      // ... whatever the base is
-  bool canStep_;                         // something may be moved on at the ends of the latches
+  bool canStep_;                         // something may be advanced at the ends of the latches
   std::vector<Formula> all_{Formula()};  // Keep
 };
 

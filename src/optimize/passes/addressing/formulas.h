@@ -45,7 +45,7 @@ struct Counter {
   bool isUnsigned = false;
   std::optional<ExitTest> test;  // the test that it takes over
   ExprId limit;                  // what it is compared with
-  bool isAhead = false;          // it is moved on before the test, and else at the end of the iteration
+  bool isAhead = false;          // it is advanced before the test, and else at the end of the iteration
   uint32_t tested = 0;           // the operand that the test no longer reads
   unsigned setup = 1;
 };
@@ -62,12 +62,12 @@ struct Formula {
   InstrId increment;              // UnitStep: the sum that moves the pointer on
   double instead = 0;             // UnitStep: what that costs as it is, in each iteration
   int setup = 0;                  // before the loop
-  int saved = 0;                  // ... of which code that is no longer needed goes
+  int saved = 0;                  // ... and the part of it that is no longer needed goes
   int registers = 0;              // 32-bit units that live through the loop
   std::string_view bad;           // why it cannot be chosen; empty when it can
 };
 
-// Of a formula for which there are no registers.
+// For a formula for which there are no registers.
 inline constexpr std::string_view kNoRoom = "register-pressure";
 
 inline bool needsUnitRegister(const Formula& f) {
@@ -88,7 +88,7 @@ struct FormulaTerms {
   bool creditsExtensions = true;  // a register that an index saves because it is of 32 bits counts
 };
 
-// The formulas of a group, Keep first (its cost is told by LoopCost).
+// The formulas of a group, Keep first (LoopCost gives its cost).
 // `counters`: those that may be made.
 std::vector<Formula> makeFormulas(const UseGroup& group, std::span<const InductionVariable> ivs,
                                   std::span<const Counter> counters, FormulaTerms& t);

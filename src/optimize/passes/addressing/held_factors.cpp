@@ -157,7 +157,7 @@ class FactorHolding : FunctionPass {
     return before.longest(0) > after.longest(0);
   }
 
-  // Whether the kernel may have so many more, if it says how many it may have: ptxas would spill them.
+  // Whether the kernel may have that many more, if it says how many it may have: ptxas would spill them.
   bool hasRegisters(std::size_t count) {
     const uint32_t limit = statedRegisterLimit(module_, f_);
     return limit >= target::Limits::kMostRegistersPerThread ||

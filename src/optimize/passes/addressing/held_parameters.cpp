@@ -3,7 +3,7 @@
 // What:       from sm_90 on IMAD.WIDE takes no number beside a constant, so that ptxas loads a parameter into a register before it
 //             adds a product to it. It moves that load out of a loop, but not out of what the loop may skip: of eight checked
 //             accesses to two arrays become sixteen loads an iteration. Such an addition reads a copy of the parameter, made before
-//             the outermost loop around it by adding a zero of which ptxas does not know that it is one (opaque_numbers.h).
+//             the outermost loop around it by adding a zero that ptxas does not know to be one (opaque_numbers.h).
 // Algorithm:  in each innermost loop, the registers that hold a 64-bit parameter, or the global address of one, and in how many
 //             blocks that some iteration skips an addition reads each. Those read in two blocks and more are held.
 // Invariants: the register has one definition, which dominates the place of the copy. The sum with zero is the same number.
@@ -133,7 +133,7 @@ class ParameterHolding : FunctionPass {
 
   void apply() {
     if (held_.empty()) return;
-    // Of several loops that hold the same parameter from the same place on, one copy.
+    // One copy for several loops that hold the same parameter from the same place on.
     std::ranges::stable_sort(held_, {}, [](const Held& h) { return std::pair(h.place, h.parameter); });
     InstrId after;
     const RegId zero = makeOpaque(f_, context_, 0, NameHint::Zero, Opaque::Uniform, after);

@@ -1,3 +1,5 @@
+// Nodes that are needed whatever is replaced are marked once as the core. A question then marks only what hangs on
+// operands that it does not replace, with its own number as mark, so that nothing has to be cleared.
 #include "passes/addressing/loop_cost.h"
 
 #include <algorithm>
@@ -154,7 +156,7 @@ double LoopCost::computeCost(InstrId id) const {
   }
 }
 
-// Of an addition or a subtraction of 64 bits.
+// For an addition or a subtraction of 64 bits.
 double LoopCost::costOfSum(InstrId id) const {
   bool addsProduct = false;
   for (const Operand& o : f_.operandsOf(f_[id])) {
@@ -168,7 +170,7 @@ double LoopCost::costOfSum(InstrId id) const {
   return stepped.valid() ? costOfStep(id) : costs_.add64;
 }
 
-// The register that a sum moves on, around the loop.
+// The register that a sum advances, around the loop.
 RegId LoopCost::steppedRegister(InstrId id) const {
   const auto operands = f_.operandsOf(f_[id]);
   if (operands.size() != 3 || !operands[0].isRegister()) return {};
@@ -273,7 +275,7 @@ double LoopCost::costOf(InstrId sum) const {
   return n == kNone ? 0 : nodes_[n].cost;
 }
 
-// Of the first result.
+// The node of the first result.
 uint32_t LoopCost::nodeWriting(InstrId id) const {
   const RegId reg = f_.operandsOf(f_[id])[0].reg();
   const ValueId v = intervals_[reg].valueOut(slots_[id]);

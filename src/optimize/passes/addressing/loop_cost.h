@@ -7,7 +7,7 @@
 // Costs: 32-bit operations 1, those of 64 bits by architecture (target/costs.def); mul.wide and the
 // 64-bit addition that takes it up count once (wide_sums.h); shl.b64 before an addition is free with it. Memory
 // accesses, floating point and control are the same in all forms and cost nothing here. A step that becomes a product
-// costs that instead, as long as it is needed, so no answer is below 0. Cost: linear in the loop to make, and for each
+// costs that instead, as long as it is needed, so no result is below 0. Cost: linear in the loop to make, and for each
 // question in what the operands decide that some question replaced.
 #pragma once
 
@@ -39,7 +39,7 @@ class LoopCost {
   double needed(std::span<const uint32_t> replaced, std::span<const InstrId> steps);
   // Whether the value is needed in what the last question was.
   bool isNeeded(RegId reg, ValueId v) const;
-  // Of a sum of the loop.
+  // For a sum of the loop.
   double costOf(InstrId sum) const;
   std::size_t size() const { return nodes_.size(); }
 

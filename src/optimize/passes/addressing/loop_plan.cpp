@@ -1,3 +1,5 @@
+// A plan holds one chosen formula for each group, 0 for what is there. Where registers do not suffice, the dearest
+// choice is rejected and the search begins again.
 #include "passes/addressing/loop_plan.h"
 
 #include <algorithm>

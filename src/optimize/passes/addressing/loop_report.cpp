@@ -1,3 +1,5 @@
+// Reasons are counted in two maps, for loops and for groups, while loops are handled, and given to the pass's declines
+// at the end; descriptions of loops are made only if somebody reads them.
 #include "passes/addressing/loop_report.h"
 
 #include <fmt/format.h>

@@ -23,7 +23,7 @@ class LoopReports {
   // One whose forms were chosen. `stepsChange`: so do steps of its induction variables.
   void tell(LoopId l, std::span<const GroupForms> groups, std::span<const SkippedGroup> skipped, bool stepsChange,
             const SelectionResult& result);
-  // When all loops are told of.
+  // When all loops are reported.
   void tellDeclines();
 
  private:

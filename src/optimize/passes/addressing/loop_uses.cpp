@@ -1,3 +1,5 @@
+// Phis are collected for all blocks at once. Uses of a loop's own blocks are hashed by space and by address without its
+// constant, and each hash entry is a group.
 #include "passes/addressing/loop_uses.h"
 
 #include <algorithm>

@@ -40,7 +40,7 @@ struct InductionVariable {
 struct LoopUses {
   std::vector<UseGroup> groups;        // in the order of their first uses
   std::vector<InductionVariable> ivs;  // by register
-  uint32_t otherAddresses = 0;         // that are no recurrences, and do vary
+  uint32_t otherAddresses = 0;         // that are not recurrences, and do vary
 };
 
 // `phis`: the registers that have a phi value at the loop's header.

@@ -332,7 +332,7 @@ class LoopReducer {
     return *usesCarry_;
   }
 
-  // 64-bit induction variables that are no address, but differ from thread to thread.
+  // 64-bit induction variables that are not addresses, but differ from thread to thread.
   void planOtherSteps(LoopPlan& plan, LoopCost& cost) {
     cost.needed(plan.replaced());
     double gain = 0;

@@ -1,3 +1,5 @@
+// Pointers are tried in order, early places before late ones, each with its distance ahead of the header. The limit is
+// computed before the loop from the trip count, and the comparison becomes one of inequality.
 #include "passes/addressing/pointer_test.h"
 
 #include <algorithm>
@@ -24,7 +26,7 @@ class PointerTestFinder {
         evolution_(t.context.analyses.scalarEvolution()),
         e_(evolution_.expressions()) {}
 
-  // How the test reads the pointer, before it moves on or after that; none where it cannot.
+  // How the test reads the pointer, before it advances or after that; none where it cannot.
   std::optional<PointerTest> read(const InductionVariable& iv, bool isEarly) {
     if (e_[iv.expr].width != 64 || !e_.isConstant(e_[iv.expr].step())) return std::nullopt;
     PointerTest p;
@@ -105,7 +107,7 @@ class PointerTestFinder {
     });
   }
 
-  // Of a number of 32 bits, wherever the loop runs.
+  // For a 32-bit number, wherever the loop runs.
   bool isNeverZero(ExprId e) {
     if (!evolution_.range(e).contains(0)) return true;
     const Expr n = e_[e];

@@ -1,10 +1,11 @@
-// The test that ends a loop, as one of a pointer that the loop moves on anyway.
+// The test that ends a loop, as one of a pointer that the loop advances anyway.
 //
 // What:       a counter that only the test needs goes: the loop goes on while the pointer is not what it is in the last
 //             iteration. LLVM's loop strength reduction counts down beside the pointers, which is an instruction an
 //             iteration. Where a comparison of 64 bits is two instructions (costs.def) only a counter of 64 bits is
-//             worth it. Where the pointer moves on just before the test, in its block, the test goes before that: the
-//             comparison does not wait for the addition, and ptxas leaves fewer cycles before the branch.
+//             worth it. Where the pointer advances just before the test, in its block, the test goes before that: the
+//             comparison
+//             does not wait for the addition, and ptxas leaves fewer cycles before the branch.
 // Algorithm:  the value that the test would read of the pointer is {start,+,step} in the iterations of the loop, so in
 //             the last iteration it is start + step * trip count. The counter is not needed if the loop's cost without
 //             what the test reads is less (loop_cost.h).

@@ -1,3 +1,6 @@
+// Pointers are set in the preheader and stepped at the ends of the latches. Constants beyond the immediates go into the
+// start. A counter takes over the exit's test by a rewritten setp that keeps the meaning of its predicate. Accesses are
+// not changed here but noted as edits.
 #include "passes/addressing/rewrite.h"
 
 #include <algorithm>
@@ -95,7 +98,7 @@ void GroupRewriter::applyIndex(const UseGroup& group, const Formula& formula, co
   const SlotIndexes& slots = context_.analyses.slotIndexes();
   const RegId base = expander_.emitToKeep(formula.base, preheader);
   const RegId index = counter != nullptr ? counterReg : formula.index.reg;
-  // What the index holds at a use: how many iterations it is ahead of the header, and a number to tell values apart.
+  // What the index holds at a use: how many iterations it is ahead of the header, and a number to distinguish values.
   const auto stateAt = [&](InstrId use) -> std::pair<uint32_t, int64_t> {
     if (counter == nullptr) {
       const ValueId v = intervals[index].valueIn(slots[use]);
@@ -122,7 +125,7 @@ void GroupRewriter::applyIndex(const UseGroup& group, const Formula& formula, co
       made.push_back({b, state, expander_.add(base, product, 64, before)});
       known = made.end() - 1;
     }
-    // The index moved on by `ahead` steps, which are `scale` bytes each.
+    // The index advanced by `ahead` steps, which are `scale` bytes each.
     const int64_t offset =
         signedAt(e.constantPart(use.address), group.width) + use.immediate - ahead * formula.scale;
     rewriteUse(use, known->address, offset);

@@ -1,6 +1,6 @@
 // Puts the chosen forms into the function.
 //
-// A pointer gets a register of its own, set before the loop and moved on at the end of each latch, before
+// A pointer gets a register of its own, set before the loop and advanced at the end of each latch, before
 // the branch; its uses read it with immediates. An index form computes `base + scale * index` before the first
 // use in each block, and again after each change of the index. Old computations stay: dce removes what is no
 // longer read. Branches and pragmas are not touched: ptxas decides by them what it unrolls.

@@ -1,3 +1,6 @@
+// A Selector tries each new counter and none, with and without unit steps. Groups begin in their best new form, and
+// each goes back to the old one where the total does not rise, up to a bound on the nodes that are looked at. The rules
+// by cost and by median look at one group at a time.
 #include "passes/addressing/select.h"
 
 #include <algorithm>
@@ -32,8 +35,8 @@ class Selector {
     return cost;
   }
 
-  // What an iteration waits for the form: an access for the product of its index, a pointer for the store that it may not move on
-  // before. ptxas moves neither across the branch of the loop.
+  // What an iteration waits for the form: an access for the product of its index, a pointer for the store that it may
+  // not advance before. ptxas moves neither across the branch of the loop.
   double waitOf(const GroupForms& g, const Formula& f) const {
     const Waits waits = addressForm(f.kind).waits;
     return waits == Waits::Access ? wait_ * g.sites : waits == Waits::Step && g.isWritten ? wait_ : 0;
@@ -158,7 +161,7 @@ class Selector {
     return all - cost_.needed(replaced_);
   }
 
-  // Of a form against the others of its group: a better step leaves the rest of what there is.
+  // A form against the others of its group: a better step leaves the rest of what there is.
   double costInGroup(const GroupForms& g, const Formula& f) const { return costOf(g, f) - f.instead; }
 
   // These rules look at one group at a time: a counter that several would share is none of their forms.

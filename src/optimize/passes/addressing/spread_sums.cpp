@@ -1,8 +1,8 @@
 // The form spread-sums: 32-bit sums become products with 1, in loops that fill the ALU.
 //
-// What:       add d, a, b  becomes  mad.lo d, a, one, b. Of `one` ptxas does not know that it is 1 (opaque_numbers.h). ptxas makes
-//             IADD3 of additions, on the ALU, which also has logic, shifts and comparisons; of a product and a sum it makes IMAD,
-//             on the FMA unit, which hashes leave idle.
+// What:       add d, a, b  becomes  mad.lo d, a, one, b. ptxas does not know that `one` is 1 (opaque_numbers.h). ptxas
+//             makes IADD3 of additions, on the ALU, which also has logic, shifts and comparisons; of a product and a
+//             sum it makes IMAD, on the FMA unit, which hashes leave idle.
 // Algorithm:  in each loop, without those in it, where the ALU takes longest, additions move in the order of the text, as many as
 //             make the longest unit shortest. What ptxas may put on either unit counts on the ALU: it leaves most of it there, and
 //             where it does not, moving it changes nothing.
@@ -49,7 +49,7 @@ class SumSpreading : FunctionPass {
   }
 
  private:
-  // Registers of which addresses are made: by an access, or by an extension to 64 bits.
+  // Registers that addresses are made from: by an access, or by an extension to 64 bits.
   void findAddresses() {
     for (const InstrId id : f_) {
       if (!f_[id].isInstruction()) continue;
@@ -115,8 +115,8 @@ class SumSpreading : FunctionPass {
     return {};
   }
 
-  // What moving an addition changes of an iteration. Of an IADD3, which is two, the one that moves first leaves the other one
-  // where it was.
+  // What moving an addition changes of an iteration. An IADD3 is two of them, and the one that moves first leaves the
+  // other where it was.
   void move(InstrId id, UnitCycles& u) {
     isMoved_[id.value] = true;
     const double share = units_.share(cfg_.blockOf(id));

@@ -1,3 +1,6 @@
+// UnitSteps looks for the one addition that all latches bring, through copies, and replaces its step by a product. A
+// start that is not an aligned pair is computed anew if it ends in a product and costs at most four instructions;
+// otherwise a product with zero is added to it.
 #include "passes/addressing/step.h"
 
 #include "passes/addressing/address_opcodes.h"

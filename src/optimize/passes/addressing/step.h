@@ -24,7 +24,7 @@ namespace ptxopt {
 struct StepProduct : WideProduct {
   bool needsUnit() const { return !left.valid(); }
 };
-// None where the step is no such product, or where that is not proved.
+// None where the step is not such a product, or where that is not proved.
 std::optional<StepProduct> stepProduct(ScalarEvolution& evolution, ExprId step, LoopId loop);
 
 class UnitSteps {
@@ -56,7 +56,7 @@ class UnitSteps {
     uint32_t operand = 0;  // of the step, in Function::operands
   };
   std::optional<Increment> increment(const InductionVariable& iv, LoopId loop) const;
-  // Whether ptxas adds 64 bits in one instruction, the result of which is a pair.
+  // Whether ptxas adds 64 bits in one instruction, whose result is a pair.
   bool addsWhole() const { return context_.costs().add64 <= 1; }
   // How the start becomes an aligned pair, and with how many machine instructions before the loop.
   enum class Start : uint8_t { Aligned, Anew, Paired };

@@ -1,3 +1,5 @@
+// Definitions are followed through up to four copies that cost nothing. A product counts as added in the loop where
+// both are in one loop; one from outside counts only if all its readers are additions.
 #include "passes/addressing/wide_sums.h"
 
 #include <algorithm>

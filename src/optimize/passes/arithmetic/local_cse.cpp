@@ -8,10 +8,11 @@
 //             the way), with the values that are available (cse/available_values.h); what ends them
 //             cse/memory_model.h says, and which addresses are the same or apart cse/shared_address.h (scalar
 //             evolution). The edits are made at the end.
-// Invariants: the value is taken where it was loaded or stored: from its register if that still holds it, else from
+// Invariants: the value is taken where it was loaded or stored: from its register if that still holds it, otherwise
+// from
 //             a copy of it. Types match: a lane that fills its register is bits, whatever type names them; of a
 //             narrower load type and register must be those of the other one. Loads under a guard become copies
-//             under that guard, and are no source, since they may leave what was there. The pragma
+//             under that guard, and are not a source, since they may leave what was there. The pragma
 //             `used_bytes_mask` marks lanes as unused; such a lane becomes used, and the pragma goes, only for a
 //             later load in the same block, which would have read the lane anyway. A copy is made before the
 //             register can be written again, so neither register reuse nor swapped vectors matter.
@@ -122,7 +123,7 @@ class LocalCse : IntervalPass {
       return;
     }
     if (!isStore && replace(id, o, lanes, *address, available)) context_.count("loads-replaced");
-    // Behind a guard it is not sure what the register holds, nor what was stored.
+    // After a guard it is not sure what the register holds, nor what was stored.
     if (f_[id].is(Instruction::Guarded)) return;
     const uint64_t used = lanes.pragma.valid() ? usedBytes(module_, f_[lanes.pragma]) : ~uint64_t{0};
     for (std::size_t k = 0; k < lanes.count; ++k) {
@@ -231,7 +232,7 @@ class LocalCse : IntervalPass {
     return true;
   }
 
-  // Whether the register holds the value in front of the instruction, and may be named there.
+  // Whether the register holds the value before the instruction, and may be named there.
   bool isAt(const HeldLane& h, InstrId id) {
     return intervals_[h.reg].valueIn(slots_[id]) == h.value && reaches_(h.reg, id);
   }

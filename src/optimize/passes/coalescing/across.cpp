@@ -4,7 +4,7 @@
 // the two instructions the value lives packed in d and in what was copied from d. The live ranges of all these,
 // which a path from the first instruction to the second never leaves, are the bridge: there, too, no other value
 // may be held in the register that x and a share, and from then on it is live there. An instruction goes when all
-// its lanes go or are dead. Of one that stays the lanes that went become `_`, so that it never writes one register
+// its lanes go or are dead. Lanes that went become `_` in one that stays, so that it never writes one register
 // twice.
 #include <algorithm>
 

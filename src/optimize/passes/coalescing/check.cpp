@@ -1,3 +1,5 @@
+// The two lists of instructions are aligned, and the values of registers flow forward until nothing changes. A last
+// walk over the blocks then compares what aligned instructions read, and reports the first difference.
 #include "passes/coalescing/check.h"
 
 #include <fmt/format.h>
@@ -210,8 +212,8 @@ class CoalescingCheck {
       return fail(after_, now, "need not unpack the value that was unpacked before");
     if (a.kind == StepKind::Opaque || b.kind == StepKind::Opaque ||
         (old.valid() && now.valid() && a.kind == b.kind && !isMove && !isUnpack)) {
-      if (!now.valid()) return fail(before_, old, "is no copy and is gone");
-      if (!old.valid()) return fail(after_, now, "is no copy and was put in");
+      if (!now.valid()) return fail(before_, old, "is not a copy and is gone");
+      if (!old.valid()) return fail(after_, now, "is not a copy and was put in");
       if (!compare(old, now)) return;
     } else if (old.valid() && now.valid() && a.kind != b.kind && isChecking_) {
       if (a.isGuarded != b.isGuarded || a.isNot != b.isNot ||

@@ -17,7 +17,7 @@
 // the entry all registers but parameters are in one class: they hold nothing that a function may count on. So the
 // check trusts what it shares with the passes: roles, the control-flow graph, and readCopy. It does not know what
 // the passes know: SSA form, live ranges, roots, webs, names. Accepted: copies, constants, packing and unpacking
-// gone or put in; reads moved; a constant in place of a copy; registers renamed. Registers of opcodes that are not
+// gone or put in; reads moved; a constant instead of a copy; registers renamed. Registers of opcodes that are not
 // in the table and of instructions that are asynchronous and convergent (wgmma) must keep their names. Cost: live
 // registers of all blocks, times the depth of loops; logarithms.
 #pragma once

@@ -1,3 +1,5 @@
+// An instruction is a copy, a constant, a pack or unpack, a move of a vector, or a selection; all others are opaque and
+// are given only by what they read and write.
 #include "passes/coalescing/check_steps.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// Classes of equal registers are numbers that are valid in one epoch. Parts, packs and selections are numbered by their
+// operands within a block, so that equal ones get one number. Where edges meet, registers stay together if they are
+// together on both.
 #include "passes/coalescing/check_values.h"
 
 #include <algorithm>

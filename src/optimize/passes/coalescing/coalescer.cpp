@@ -1,3 +1,5 @@
+// Union-find over the values; each root has the joined range, the type and the fixed register of its web. Reads may
+// also move to where the copied value came from, and a copied constant may be made again.
 #include "passes/coalescing/coalescer.h"
 
 #include <algorithm>

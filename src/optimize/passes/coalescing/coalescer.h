@@ -8,7 +8,7 @@
 // Not touched at all: registers of asynchronous and convergent instructions (wgmma, tcgen05), of tied operands, of
 // opcodes that are not in the table, of 8 and 128 bits, and vector registers. A web that is stored narrowly and one that may
 // hold a number stay apart (ir/stored_numbers.h): no pass may make a store that converts. A register in
-// `%r1 + 4` is read like any other, and is no copy's source.
+// `%r1 + 4` is read like any other, and is not a copy's source.
 // Cost: making it is linear in the operands and in the live ranges of the registers that copies mention; a join is
 // as large as the smaller side, times a logarithm.
 #pragma once
@@ -40,7 +40,7 @@ class Coalescer {
   struct Limits {
     // A web of more values than this is joined at most so often, but with those of one piece.
     uint64_t largeSize = UINT64_MAX, largeFrequency = UINT64_MAX;
-    // Copies beyond so many are not looked at; joins beyond so many are not made.
+    // Copies beyond that many are not looked at; joins beyond that many are not made.
     uint64_t mostCopies = UINT64_MAX, mostJoins = UINT64_MAX;
     // Whether webs with a definition under a guard are joined. ptxas gives registers in another order then.
     bool joinPartial = true;
@@ -91,7 +91,7 @@ class Coalescer {
   // Brings webs of one register together that nothing drew apart.
   void joinSameRegisters();
   // Lets the reads of values that copy `c` left in a register of their own read them where they came from, if they
-  // are there at each of these reads. The copy is gone then. Tells whether it did.
+  // are there at each of these reads. The copy is gone then. Says whether it did.
   bool forward(const Copy& c);
   // Lets a copy of a constant write the constant itself.
   bool rematerialize(const Copy& c);

@@ -1,4 +1,4 @@
-// What a coalescing pass tells of the copies of a function: how many there were and went, by family, and why the
+// What a coalescing pass reports of the copies of a function: how many there were and went, by family, and why the
 // others stay.
 #pragma once
 

@@ -1,3 +1,6 @@
+// One scan of each block opens a run at the first copy, adds copies that follow, and closes it where another
+// instruction reads what it wrote or writes one of its registers. A run of one copy is shortened directly; longer ones
+// are given to shortestCopies and written back into their own instructions.
 #include "passes/coalescing/copy_runs.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// The search is optimistic: phis count as equal to their sources until these disagree. A phi that disagrees becomes a
+// root of its own, and all values are computed again.
 #include "passes/coalescing/copy_values.h"
 
 #include <algorithm>

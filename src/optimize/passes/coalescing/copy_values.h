@@ -26,7 +26,7 @@
 
 namespace ptxopt {
 
-// Of a small function the live intervals that passes share; of a large one those of the candidates, made here.
+// For a small function, the live intervals that passes share; for a large one, those of the candidates, made here.
 class CandidateIntervals {
  public:
   CandidateIntervals(const Function& f, Analyses& analyses, std::span<const RegId> candidates);
@@ -47,7 +47,7 @@ class CopyValues {
              std::span<const RegId> candidates, std::span<const Copy> copies);
 
   std::size_t size() const { return root_.size(); }
-  // kNone when the register is no candidate.
+  // kNone when the register is not a candidate.
   Number number(RegId r, ValueId v) const { return first_[r.value] == kNone ? kNone : first_[r.value] + v.value; }
   Number firstOf(RegId r) const { return first_[r.value]; }
   Number root(Number n) const { return root_[n]; }

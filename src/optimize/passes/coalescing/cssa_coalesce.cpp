@@ -10,12 +10,12 @@
 //             live (Sreedhar et al., 1999); then more copies stay, and what a register holds is not known across
 //             blocks.
 // Keeps:      swaps, rotations and lost copies; registers of tied operands and of wgmma; names in parameter lists;
-//             the order of everything else. Copies that are no part of a phi are for register-coalescer. Guarded
+//             the order of everything else. Copies that are not part of a phi are for register-coalescer. Guarded
 //             copies stay as they are unless join-guarded-definitions is set.
 // Machine code of ptxas: identical.
 // Cost:       n log n in the copies and what their registers' live ranges are long.
 // Declines:   too-large: the control-flow graph has too many edges. Each copy of a phi that stays is counted with
-//             why, as kept-REASON; with cssa-verbosity each phi is told.
+//             why, as kept-REASON; with cssa-verbosity each phi is reported.
 #include <fmt/format.h>
 
 #include <memory>

@@ -1,3 +1,5 @@
+// Pieces lie in a sorted vector until there are many, and then in a map; the smaller range is put into the larger.
+// Pieces of one root that touch become one.
 #include "passes/coalescing/joined_range.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Packs and unpacks with lanes of 32 bits are collected, and the roots of their values decide which are copies. Each
+// copy found may make more values equal, so the search is repeated up to four times.
 #include "passes/coalescing/pack_copies.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// The run is executed on names first, so that its end gives one source for each target. Trees are written from their
+// leaves; a cycle with a tree is opened by the tree's register that holds one of its values. Other cycles need a spare
+// register or, without one, the first leaf.
 #include "passes/coalescing/parallel_copy.h"
 
 #include <numeric>

@@ -1,3 +1,5 @@
+// Classes of phis and their sources are sorted by the depth of loops and by the text. Each is joined as a whole first
+// and, where that fails, copy by copy.
 #include "passes/coalescing/phi_webs.h"
 
 #include <algorithm>

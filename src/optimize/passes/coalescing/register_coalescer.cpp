@@ -180,7 +180,7 @@ class RegisterCoalescer {
     for (const Copy* c : waiting) coalescer.tryJoin(*c);
   }
 
-  // One iteration. Whether the function changed; `again_` tells whether a further one may find more.
+  // One iteration. Whether the function changed; `again_` says whether a further one may find more.
   bool once(Coalescer& coalescer) {
     again_ = false;
     report_.startIteration(coalescer.copies());

@@ -1,3 +1,5 @@
+// The walk goes from the copy to the last read of the old value, over a bounded number of instructions. Reads below the
+// overwrite move above it if they are few, pure, and commute with all that they pass.
 #include "passes/coalescing/reschedule.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // read-only-loads: loads of memory that nobody writes while the kernel runs say so, by .nc.
 //
-// What:       a load of global memory whose address is made of parameters of which the user says `noalias` or `readonly`
-//             (Module::facts), and of numbers, becomes ld.global.nc, if the kernel writes nothing through these parameters.
+// What:       a load of global memory whose address is made of numbers and of parameters that the user calls `noalias`
+// or `readonly` (Module::facts) becomes ld.global.nc, if the kernel writes nothing through these parameters.
 //             Then no store stands in its way any more: ptxas loads once what it loaded twice, and moves loads out of loops
 //             and above stores. So do later passes.
 // Algorithm:  parameter_memory.h.
@@ -102,7 +102,7 @@ bool readOnlyLoads(Function& f, PassContext& context) {
     context.decline("target", "no .nc");
     return false;
   }
-  // A kernel that starts before the one before it has ended sees what that writes, which no address here tells.
+  // A kernel that starts before the one before it has ended sees what that writes, which no address here shows.
   if (std::ranges::any_of(context.module.opcodes, [](const OpcodeForm& o) { return o.op == Op::Griddepcontrol; })) {
     context.decline("early-start", "the module waits for other grids");
     return false;

@@ -1,3 +1,6 @@
+// Callees are gone through depth first, and a body is copied after its own calls are replaced. A callee that is still
+// in progress when it is met again is recursive. A call is replaced if the callee is small; one that the caller calls
+// once may be larger.
 #include "passes/inline/call_bodies.h"
 
 #include <algorithm>

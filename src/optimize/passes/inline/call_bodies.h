@@ -4,7 +4,7 @@
 //             call no other: so the copies have the bodies of what they call in them, and may be read while
 //             passes work on the functions themselves, in any order and on several threads.
 // Rule:       a body of at most `inline-size` instructions goes to all calls, one of at most `inline-once-size`
-//             where its caller has one call of it. Counted are those that ptxas has work with: not moves,
+//             where its caller has one call of it. Only those count that ptxas has work with: not moves,
 //             branches, returns, and accesses of parameters and of the function's own frame, which
 //             sroa takes away. A function grows to kMostInstructions.
 // Cost:       nothing in a module without calls; else linear in what is called and in what is copied.
@@ -32,13 +32,13 @@ struct CallBody {
   uint32_t size = 0;                     // instructions that ptxas has work with
 };
 
-// Of all functions, by Function::index; empty in a module without calls.
+// For all functions, by Function::index; empty in a module without calls.
 struct CallBodies {
   std::vector<CallBody> functions;
 };
 CallBodies makeCallBodies(const Module& module, const Knobs& knobs);
 
-// Replaces the calls of a function that the rule says; how many. `decline` is told of the others: why, and the
+// Replaces the calls of a function that the rule says; how many. `decline` is called for the others: why, and the
 // callee.
 using CallDecline = std::function<void(std::string_view why, NameId callee)>;
 uint64_t replaceCalls(Function& f, const Module& module, const CallBodies& bodies, const Knobs& knobs,

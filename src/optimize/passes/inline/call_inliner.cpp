@@ -1,3 +1,6 @@
+// The constructor notes where the caller uses .param variables. A call is checked first; variables that it passes
+// become local ones. The body is then copied with maps for registers, labels and variables, and the braces of the call
+// sequence are removed.
 #include "passes/inline/call_inliner.h"
 
 #include <algorithm>

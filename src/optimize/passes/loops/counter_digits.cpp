@@ -1,3 +1,5 @@
+// Divisions by registers that do not vary in the loop are listed in the order of the text, and digits are added until a
+// walk adds none. A remainder may also be written x - x/W*W. The exit's test has to bound the counter.
 #include "passes/loops/counter_digits.h"
 
 #include <algorithm>

@@ -12,8 +12,8 @@ namespace ptxopt {
 // that label is executed whenever the loop is entered.
 bool isFallenInto(const Module& module, const Function& f, const Cfg& cfg, const Loops& loops, LoopId l);
 
-// How often the user, or a profile, says that the loop iterates whenever control enters it; 0: nothing is said. Of a loop that a pass
-// copied it says what it says of the original.
+// How often the user, or a profile, says that the loop iterates whenever control enters it; 0: nothing is said. For a
+// loop that a pass copied it says what it says of the original.
 uint32_t saidIterations(const Module& module, const Function& f, const Cfg& cfg, BlockId header);
 
 // Whether it is said to iterate less than so often. What stands before it pays so much less.

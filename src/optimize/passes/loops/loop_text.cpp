@@ -1,3 +1,5 @@
+// A loop can be copied if its blocks lie from header to latch without a gap and its instructions are few enough. The
+// copy makes new labels first, then the instructions, each offered to a hook that may replace it.
 #include "passes/loops/loop_text.h"
 
 #include <algorithm>

@@ -16,7 +16,7 @@
 //             one step more or less. So signed and unsigned divisions and tests are the same. With W between 1 and 2^31
 //             - 1 nothing that is added wraps, and a remainder is at most one W too large. The digits of the first
 //             iteration are divided as before. All else is executed as it was, in the same order.
-// Pays:       where the loop runs several iterations: before it each digit takes two divisions, one if s is 1, in place
+// Pays:       where the loop runs several iterations: before it each digit takes two divisions, one if s is 1, instead
 //             of the one of the first iteration.
 // Cost:       linear in the loops that have divisions.
 // Declines:   too-large; loops: no-division, counter, test (counter_digits.h); irreducible, latches, layout, no-preheader,

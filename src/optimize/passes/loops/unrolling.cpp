@@ -1,3 +1,5 @@
+// The estimate looks at pragmas and barriers first, then at a constant trip count, and then at the number of
+// instructions and the kind of exit test.
 #include "passes/loops/unrolling.h"
 
 #include <algorithm>

@@ -12,11 +12,11 @@
 
 namespace ptxopt {
 
-// Likely: what is above. Possible: also larger loops and those with barriers, a few of which ptxas was seen to unroll (matmul of the
-// samples, by four); for passes that would lose much by it.
+// Likely: what is above. Possible: also larger loops and those with barriers: ptxas was seen to unroll a few (matmul of
+// the samples, by four); for passes that would lose much by it.
 enum class Unrolling : uint8_t { Unlikely, Possible, Likely };
 
-// Of an innermost loop.
+// For an innermost loop.
 Unrolling expectedUnrolling(const Function& f, PassContext& context, LoopId loop);
 
 }  // namespace ptxopt

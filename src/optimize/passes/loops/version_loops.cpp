@@ -17,12 +17,12 @@
 //             weak, and nothing in the loop orders them, so a thread that would see it has a data race.
 // Pays:       by what is not loaded and stored; the check costs some twenty instructions, so the loop must iterate
 //             often.
-// Cost:       quadratic in the accesses of a loop, of which there are at most kMostAccesses.
+// Cost:       quadratic in the accesses of a loop, at most kMostAccesses.
 // Declines:   too-large; address-size (32 bits); hidden-names (a scope declares a name of a variable anew); loops without a
 //             store (not counted); irreducible, blocks (more than one), no-preheader, scope (braces, declarations,
 //             pragmas but nounroll, a name that means something else before the loop), effects (barriers, calls, atomics,
 //             ordered, volatile and asynchronous accesses, other reads of memory), accesses (too many), counter (no test
-//             of a counter that tells before the loop how far it goes), nothing-redundant (or not to be told apart),
+//             of a counter that tells before the loop how far it goes), nothing-redundant (or not to be distinguished),
 //             few-iterations, no-hint (hints are of other loops), too-many-checks (knob
 //             runtime-memory-check-threshold), check (it cannot be computed before the loop), register-pressure.
 #include <algorithm>

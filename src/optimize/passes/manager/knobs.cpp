@@ -1,3 +1,5 @@
+// The table of the .def file is included twice: for the knobs and for their former names. A name is looked up among the
+// former ones first.
 #include "passes/manager/knobs.h"
 
 #include <fmt/format.h>

@@ -30,7 +30,7 @@ struct KnobInfo {
 };
 // By Knob.
 std::span<const KnobInfo> knobTable();
-// The name that cicc has for a knob. Of an on/off knob it may mean the opposite.
+// The name that cicc has for a knob. For an on/off knob it may mean the opposite.
 struct KnobAlias {
   std::string_view name;
   Knob knob;

@@ -1,3 +1,5 @@
+// The table of the .def file is included twice: for the passes and for their former names. A pass is looked up among
+// the former names first.
 #include "passes/manager/pass.h"
 
 #include <algorithm>

@@ -47,7 +47,7 @@ struct PassContext {
   void decline(std::string_view reason, std::string detail = {}) {
     report.declines.push_back({reason, std::move(detail)});
   }
-  // What is left alone for that is told by the reason kAsked.
+  // What is left alone for that has the reason kAsked.
   bool isDeclined(BlockId block) const { return declinedBlocks.size() != 0 && declinedBlocks.test(block.value); }
   bool isDeclined(InstrId id) const { return declinedBlocks.size() != 0 && isDeclined(analyses.cfg().blockOf(id)); }
   void note(std::string_view name, std::string text) { report.notes.push_back({name, std::move(text)}); }
@@ -83,7 +83,7 @@ struct PassInfo {
   std::string_view name;
   RunOnFunction run = nullptr;
   RunOnModule runOnModule = nullptr;  // one of the two is there
-  // Of a module pass: whether it may change anything.
+  // For a module pass: whether it may change anything.
   bool (*hasWork)(const Module&, const ModuleAnalyses&) = nullptr;
   AnalysisSet asks;       // for which it may ask, without what they are made of
   AnalysisSet preserves;  // which still hold when the pass changed the function

@@ -1,4 +1,4 @@
-// What a pass tells of what it did, for the reports and the remarks.
+// What a pass reports of what it did, for the reports and the remarks.
 #pragma once
 
 #include <cstdint>

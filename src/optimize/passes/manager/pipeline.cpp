@@ -1,3 +1,5 @@
+// Steps of all levels get their names in one count, so that pass@n means the same step at any level. A chosen pipeline
+// has its names checked first and is then reduced by what is skipped.
 #include "passes/manager/pipeline.h"
 
 #include <fmt/format.h>
@@ -31,7 +33,7 @@ std::size_t runsOf(const PassInfo& pass) {
 
 std::string_view passPart(std::string_view name) { return name.substr(0, name.find('@')); }
 
-// The n of `pass@n`; 0 when there is none or it is no number.
+// The n of `pass@n`; 0 when there is none or it is not a number.
 std::size_t numberPart(std::string_view name) {
   const std::string_view digits = name.substr(std::min(name.size(), passPart(name).size() + 1));
   std::size_t n = 0;
@@ -56,7 +58,7 @@ std::vector<Step> standardPipeline(int level) {
   return steps;
 }
 
-// Of the n-th run of the pass in the whole pipeline; of one that only `passes` has: Optimize.
+// For the n-th run of the pass in the whole pipeline; for one that only `passes` has: Optimize.
 StepKind kindOf(const PassInfo& pass, std::size_t n) {
   for (const TableRow& row : kTable)
     if (&passInfo(row.pass) == &pass && --n == 0) return row.kind;

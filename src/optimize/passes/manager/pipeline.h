@@ -10,7 +10,7 @@
 
 namespace ptxopt {
 
-// Of a pass that is in no pipeline.
+// For a pass that is in no pipeline.
 constexpr int kOnRequest = 100;
 
 // The lowest -O level whose pipeline has the pass.

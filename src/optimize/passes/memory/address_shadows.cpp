@@ -1,3 +1,6 @@
+// A worklist goes back from the uses to the values that need a shadow; each is mirrored, copied, converted, or needs
+// nothing. What is gained is compared with the cost by assumed counts of blocks, and the shadows are then made in the
+// order of the text.
 #include "passes/memory/address_shadows.h"
 
 #include <algorithm>

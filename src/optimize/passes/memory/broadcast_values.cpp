@@ -1,3 +1,5 @@
+// All candidates are assumed at first. The values of the launch are computed without the branches of their sections,
+// and candidates that do not hold then go, until none goes.
 #include "passes/memory/broadcast_values.h"
 
 #include <algorithm>
@@ -104,7 +106,7 @@ RegId BroadcastValues::wholeOf(InstrId pack) const {
   return isWhole ? from : RegId();
 }
 
-// Of one block.
+// For one block.
 bool BroadcastValues::isWrittenBetween(RegId r, InstrId from, InstrId to) const {
   for (std::size_t n = 0; from != to; from = f_[from].next)
     if (n++ == kMostBetween || std::ranges::any_of(f_.operandsOf(f_[from]), [&](const Operand& o) {

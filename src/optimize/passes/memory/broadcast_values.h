@@ -3,18 +3,18 @@
 // Sections:   a section (lane_sections.h) loses its branch only if it helps: a shuffle of what it computes must go,
 //             and its loads must have one address for all lanes. What all lanes have depends on which branches go,
 //             so the set is found by elimination: all sections at first; launch_values.h is asked what holds
-//             without their branches; sections that do not stand the answer are taken out, until nothing changes.
-// Of several: after a section whose branch goes every thread has what it writes. After one with a vote only the
+//             without their branches; sections for which that fails are taken out, until nothing changes.
+// With several: after a section whose branch goes, every thread has what it writes. After one with a vote only the
 //             warps have it that ran it; the others hold what nobody wrote. So the addresses of a section must be
-//             one value when only those branches are gone whose sections were run by whoever loads: sections whose
-//             branch goes, and, if this one votes, others that vote on the same value of the same predicate.
+//             one value when only those branches are gone whose sections were run by the threads that load: sections
+//             whose branch goes, and, if this one votes, others that vote on the same value of the same predicate.
 //             Values that are merely shuffled or computed may come from any section: where it was skipped they
 //             were undefined in all lanes of the warp before, and are so now.
 // Shuffles:   an unguarded shuffle gives a lane what some lane of its warp holds: its own value where the other lane
 //             is outside its segment (`c`), and nothing defined where the other lane has exited, does not take part
 //             or is not in the mask. A lane that is not in the mask itself may not run it. If all lanes hold one
 //             value, that value is right in each case, and the lane's own register has it. A shuffle with a
-//             predicate (`d|p`) stays: the predicate tells whether the other lane is in the segment. Shuffles order
+//             predicate (`d|p`) stays: the predicate says whether the other lane is in the segment. Shuffles order
 //             no memory, and lanes need not run together after one.
 // Cost:       launch_values.h for each iteration, at most kMostIterations; and for each section with a vote.
 // Declines:   address-varies.

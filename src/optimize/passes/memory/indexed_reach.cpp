@@ -1,3 +1,5 @@
+// The range of each summand is what value ranges and scalar evolution both allow. Bytes that accesses may reach only
+// grow; intervals that touch are joined.
 #include "passes/memory/indexed_reach.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 //
 // What:       for each variable the bytes that its indexed accesses may reach; the other bytes may become
 //             registers. Unoptimized code keeps its loop counters in memory too, and an index is known only
-//             once the counters are in registers. So the answer is assumed first, and then checked.
+//             once the counters are in registers. So the result is assumed first, and then checked.
 // Algorithm:  the caller puts all bytes into registers that no access is known to reach yet, in a copy of the
 //             function. `widen` asks there, by ranges of the added values (value_range.h, scalar_evolution.h),
 //             where each access goes. If none goes further than was assumed, that holds for the function itself:

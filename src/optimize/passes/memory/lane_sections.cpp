@@ -1,3 +1,5 @@
+// Head, body and join of each triangle are collected once. The conditions are then asked in a fixed order, so that the
+// first that fails is the one reported; a guard for the first thread alone is recognized by its comparison.
 #include "passes/memory/lane_sections.h"
 
 #include <algorithm>
@@ -140,7 +142,7 @@ bool LaneSections::isOneWarp() const {
   return threads && *threads <= kLanes;
 }
 
-// Of which threads all meet in the block before anything may be written.
+// Whether all threads of it meet in the block before anything may be written.
 LaneSections::Barrier LaneSections::barrierIn(BlockId b) const {
   for (const InstrId id : slots_.instructions(b)) {
     const GlobalEffect effect = memory_.effectOf(id);
@@ -168,7 +170,7 @@ InstrId LaneSections::definition(RegId r, InstrId id) const {
   return made.valid() && !f_[made].is(Instruction::Guarded) ? made : InstrId();
 }
 
-// Whether the branch is not taken by threads with an index of 0 in one dimension, of which each block has some.
+// Whether the branch is not taken by threads with an index of 0 in one dimension; each block has some.
 bool LaneSections::isOfFirstThread(InstrId branch) const {
   const Operand& guard = f_.operandsOf(f_[branch])[0];
   const InstrId test = definition(guard.reg(), branch);

@@ -1,3 +1,5 @@
+// An instruction that a load passes is free, a store, slow, or a wall. A store is compared with the load by state space
+// first and by address after that.
 #include "passes/memory/load_order.h"
 
 #include <algorithm>
@@ -20,7 +22,7 @@ bool isWeak(const OpcodeForm& form) {
 
 bool isOneOf(StateSpace s, std::initializer_list<StateSpace> all) { return std::ranges::find(all, s) != all.end(); }
 
-// Of memory that a store may name.
+// For memory that a store may name.
 bool isOfData(StateSpace s) {
   return isOwnShared(s) || isOneOf(s, {StateSpace::None, StateSpace::Global, StateSpace::Local});
 }

@@ -3,7 +3,7 @@
 // Elements of accesses that overlap belong together; what is apart is a slot of its own. A slot that is only
 // accessed as a whole is one register, of 16 bits for a byte. Otherwise it is its aligned 32-bit words, a register
 // each: 64 bits are a pair, and narrower elements fields of a word. Cost: sorting the accesses. Declines: unaligned
-// (an element that is no multiple of its size away from the variable's start, in a slot of several kinds).
+// (an element that is not a multiple of its size away from the variable's start, in a slot of several kinds).
 #pragma once
 
 #include <optional>

@@ -7,7 +7,7 @@
 // Algorithm:  in each block of a loop, between walls (load_order.h), each load of global or unknown memory after a slow
 //             operation: upwards from it, what makes its address joins it, until something may not be crossed. It goes
 //             before the first slow operation on that way; in a kernel all of whose warps are resident, by the estimate of
-//             registers, before the nearest: so many warps hide a wait, and what lives across a call costs moves.
+//             registers, before the nearest: that many warps hide a wait, and what lives across a call costs moves.
 // Invariants: a block runs as a whole, so that what moves is executed exactly when it was before. Nothing crosses what
 //             reads or writes a register that it writes, or writes one that it reads; a guarded write reads what it
 //             writes, the carry flag is a register. What is moved keeps its order. Names mean the same where it goes.
@@ -84,7 +84,7 @@ class ScheduleLoads : FunctionPass {
     InstrId id, before;
   };
 
-  // At most so many loads of a block.
+  // At most that many loads of a block.
   void plan(std::size_t most) {
     moves_.clear();
     missed_ = {};

@@ -1,3 +1,5 @@
+// The width of the value picks the opcodes of the conversion. Values move as whole slots or as words of 32 bits, and
+// are computed in integer registers.
 #include "passes/memory/slot_code.h"
 
 #include <algorithm>

@@ -23,7 +23,7 @@ class SlotCode {
 
   // Gives the slot its registers.
   void makeRegisters(LocalSlot& slot);
-  // Puts the instructions in front of the access and takes that away.
+  // Puts the instructions before the access and takes that away.
   void replace(const LocalAccess& access, const std::vector<LocalSlot>& slots);
 
  private:

@@ -43,7 +43,7 @@ const AddressSpaces* makeSpaces(const Function& f, PassContext& context) {
   return nullptr;
 }
 
-// Of a shuffle: whether it sends the value of one lane to all.
+// Whether a shuffle sends the value of one lane to all.
 bool isBroadcast(const Module& module, const Function& f, InstrId id) {
   const PlainOperands operands(f.operandsOf(f[id]));
   return module.form(f[id]).lanes == LaneSelection::Index && operands.single(2) != nullptr &&
@@ -62,7 +62,7 @@ bool isShuffleOrPack(const OpcodeForm& form, std::span<const Operand> operands) 
                                  operands[1].kind == OperandKind::Vector);
 }
 
-// Of a function in which no shuffle sends a value that all lanes have.
+// For a function in which no shuffle sends a value that all lanes have.
 void countBroadcasts(const Function& f, PassContext& context) {
   const Cfg& cfg = context.analyses.cfg();
   MissedRemarks missed;

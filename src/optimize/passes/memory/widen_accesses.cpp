@@ -15,9 +15,9 @@
 // Where:      from sm_120 on, where narrow accesses take the load/store unit longer; the model of time finds no gain elsewhere
 //             (docs/results/headroom.md). The knob widen-accesses-everywhere asks for it on all targets.
 // Cost:       linear in operands, and for each access at most kMostBetween instructions; low_bits.h where there are neighbours.
-// Declines:   alignment (not proved); between (something stands in the way); same-register (a result is no register of its
-//             own); address-size (32 bits). Accesses that are ordered, volatile, or described by a pragma are walls or not
-//             looked at.
+// Declines:   alignment (not proved); between (something stands in the way); same-register (a result is not a register
+//             of its own); address-size (32 bits). Accesses that are ordered, volatile, or described by a pragma are
+//             walls or not looked at.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -149,7 +149,7 @@ class WidenAccesses : IntervalPass {
     }
   }
 
-  // Of those at an offset the one that stands nearest.
+  // The nearest one of those at an offset.
   static Access* nearest(std::vector<Access>& accesses, const Access& to, int64_t offset) {
     Access* best = nullptr;
     const auto distance = [&](const Access& a) { return a.at > to.at ? a.at - to.at : to.at - a.at; };

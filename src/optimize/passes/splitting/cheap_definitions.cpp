@@ -1,3 +1,5 @@
+// A table lists the opcodes that count as cheap; a copy is as cheap as what it copies, through up to eight copies. A
+// definition reads the same at another place if each source has one value at both.
 #include "passes/splitting/cheap_definitions.h"
 
 #include <algorithm>

@@ -22,7 +22,7 @@ bool hasCheapValue(const Module& module, const Function& f, const LiveIntervals&
 bool readsSameAt(const Function& f, const LiveIntervals& intervals, const SlotIndexes& slots, InstrId definition,
                  SlotIndex where);
 
-// The definition again, in front of `place`.
+// The definition again, before `place`.
 void insertAgain(Function& f, InstrId definition, InstrId place);
 
 }  // namespace ptxopt

@@ -1,3 +1,5 @@
+// Loops are sorted by the start of their headers, so that each live segment finds the loops that it passes by a search.
+// The outermost of those without a mention that admits copies is chosen; ways into and out of a loop are found once.
 #include "passes/splitting/loop_candidates.h"
 
 #include <algorithm>

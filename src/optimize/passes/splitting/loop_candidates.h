@@ -1,7 +1,7 @@
 // Which registers live through which loops without being mentioned there, and may be taken out of them.
 //
 // Algorithm:  for each register, the highest first, the loops whose headers lie in its live range and that have
-//             none of its mentions (marked up the loop tree). Of nested loops the outermost is taken.
+//             none of its mentions (marked up the loop tree). The outermost of nested loops is taken.
 // Cost:       linear in operands and in pairs of a loop and a register live through it, times a logarithm.
 // Declines:   those of whyUnsplittable and of loop_ways.h; shared-exit (a way out that the register needs is shared
 //             with ways around the loop), meets-itself (the same further down), scope (its name may mean another
@@ -28,7 +28,7 @@ class LoopCandidates {
   bool found() const { return found_; }
   // In the order in which they were found.
   const std::vector<RegId>& of(LoopId l) const { return candidates_[l.value]; }
-  // Of a loop with candidates.
+  // For a loop with candidates.
   const LoopWays& ways(LoopId l) const { return *ways_[l.value]; }
   bool isNeeded(RegId reg, const LoopWays::Out& out) const { return intervals_[reg].isLiveAt(out.start); }
 

@@ -1,3 +1,6 @@
+// A loop is pressed where a point of it needs more units than the goal allows. A value is recomputed at each way out
+// that needs it, if its only definition is cheap and reads, there too, the same values; none of these may be split
+// itself.
 #include "passes/splitting/loop_remat.h"
 
 #include <fmt/format.h>

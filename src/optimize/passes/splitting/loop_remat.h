@@ -6,7 +6,7 @@
 //             new iteration of a loop changes an operand while the register is live. What it reads is not split then,
 //             nor the other way around: the order of the two after the loop would matter.
 // Cost:       linear in points and in ways out.
-// Declines:   those of SplitGoal; operand-of-recomputed is told by those that ask isOperand.
+// Declines:   those of SplitGoal; operand-of-recomputed is reported by those that ask isOperand.
 #pragma once
 
 #include <optional>

@@ -1,3 +1,6 @@
+// One walk over the mentions of a register makes stretches in which it is held, where few high points lie between two
+// mentions of one block. The split relieves what is live outside of these stretches, and is dropped if it moves too
+// much for that.
 #include "passes/splitting/register_split.h"
 
 #include <algorithm>

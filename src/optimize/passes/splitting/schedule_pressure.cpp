@@ -14,7 +14,7 @@
 //             A run gets the new order if its values are live shorter in sum: units times instructions.
 // Walls:      everything with an effect besides registers and plain loads: stores, atomics, volatile and ordered
 //             accesses, barriers, whatever is convergent or asynchronous, calls, branches, opcodes that are not
-//             known, reads of special registers that change; and all that is no instruction: labels, braces,
+//             known, reads of special registers that change; and all that is not an instruction: labels, braces,
 //             declarations, .loc, pragmas, and what stands right after a pragma. Nothing moves over a wall. A
 //             guarded write keeps the old value: it counts as reading what it writes. The carry flag is a register.
 // Machine code of ptxas: other, that is the point; better for some kernels, worse for others. On request.
@@ -58,7 +58,7 @@ class Run {
 
   std::size_t size() const { return ids_.size(); }
   InstrId operator[](std::size_t i) const { return ids_[i]; }
-  // The registers of the run; those that are live after it must be told before an order is asked for.
+  // The registers of the run; those that are live after it must be given before an order is asked for.
   const std::vector<RegId>& registers() const { return registers_; }
   void setLiveBehind(std::vector<bool> live) { liveBehind_ = std::move(live); }
 
@@ -242,7 +242,7 @@ class Shortener {
       std::size_t begin = end;
       while (begin > 0 && end - begin < kMostRun && !isWall(f_[all[begin - 1]])) --begin;
       if (end - begin < 3) {
-        // Of two that depend on each other nothing can be said, of two that do not nothing is gained.
+        // Nothing can be said of two that depend on each other, and nothing is gained from two that do not.
         const std::size_t last = begin == end ? end - 1 : begin;
         while (end > last) live_.before(f_[all[--end]]);
         continue;

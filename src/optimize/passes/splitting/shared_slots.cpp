@@ -1,3 +1,5 @@
+// The thread's number comes from %tid and %ntid, or %tid.x alone where .reqntid is flat. The address is computed once
+// for each block and width; a slot's offset from it is a constant, as the slots of all threads lie side by side.
 #include "passes/splitting/shared_slots.h"
 
 #include <algorithm>

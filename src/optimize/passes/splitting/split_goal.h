@@ -1,7 +1,7 @@
 // How far the register pressure of a kernel is to come down to be worth something.
 //
 // What counts is the estimate of the registers that ptxas will give (register_estimate.h) against the steps of the
-// occupancy (occupancy.h): only below a step an SM holds more warps. A step of so many registers is met, as far as
+// occupancy (occupancy.h): only below a step an SM holds more warps. A step of that many registers is met, as far as
 // can be said, where the allocated units are everywhere at most as many fewer as the estimate is above the step.
 // Cost: that of the estimate.
 #pragma once

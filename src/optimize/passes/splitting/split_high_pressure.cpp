@@ -32,7 +32,7 @@ class PressureSplitter {
 
   bool run() {
     if (!goal_.why.empty()) {
-      context_.decline(goal_.why, "the pressure is no reason to split");
+      context_.decline(goal_.why, "the pressure is not a reason to split");
       return false;
     }
     const std::optional<SplitPlanner::Modes> modes = findModes();

@@ -116,7 +116,7 @@ class LoopSplitter {
     return root.carrier;
   }
 
-  // Of what `reg` is a copy where the loop begins, if that is carried too and still holds the same value there.
+  // The register that `reg` copies where the loop begins, if that is carried too and still holds the same value there.
   RegId sourceOf(RegId reg) const {
     const LiveRange& range = intervals_[reg];
     if (range.values().size() != 1 || range.values()[0].kind != ValueKind::Instruction) return {};

@@ -1,3 +1,5 @@
+// Candidates are taken in descending order of what they relieve, until no point is above the step's units; one that
+// relieves no high point is passed over. The plan that allows most blocks wins.
 #include "passes/splitting/split_plan.h"
 
 #include <algorithm>

@@ -38,7 +38,7 @@ class SplitPlanner {
   SplitPlanner(const SplitSource& source, const SplitGoal& goal, Modes modes)
       : source_(source), goal_(goal), modes_(modes), finder_(source, goal.allocated) {}
 
-  // Of the best step.
+  // For the best step.
   SplitPlan best() const;
   // Whether a plan with slots lets more blocks in than there are now.
   bool allowsMoreBlocks(const SplitPlan& plan) const;

@@ -1,3 +1,6 @@
+// Registers that hold a value are hashed by their expression without its constant, as far up the dominator tree as a
+// question needs. The nearest one that dominates the place is taken; what has been emitted is kept by expression and
+// place.
 #include "passes/util/expander.h"
 
 #include <algorithm>
@@ -102,7 +105,8 @@ const Expander::Holder* Expander::nearAt(ExprId e, const ExpansionPlace& place) 
   return findHolder(e, place, [](const Holder&) { return true; });
 }
 
-// In each iteration a recurrence of the loop is its start and so many steps, as the counter is: the counts are the same.
+// In each iteration a recurrence of the loop is its start and that many steps, as the counter is: the counts are the
+// same.
 std::optional<Expander::OfCounter> Expander::ofCounter(ExprId recurrence, const ExpansionPlace& place) {
   const Expr n = e_[recurrence];
   const Loops& loops = context_.analyses.loops();

@@ -28,14 +28,14 @@ struct ExpansionPlace {
 constexpr bool fitsSigned32(int64_t c) { return c == static_cast<int32_t>(c); }
 
 // A number of 64 bits as the product of two of 32 bits, extended alike: of an expression and a constant, or of two
-// expressions, one of which has taken up the constant factor.
+// expressions, and one has taken up the constant factor.
 struct WideProduct {
   ExprId left;
   ExprId right;  // none: `constant` stands for it
   int64_t constant = 0;
   bool isSigned = true;  // how they are extended
 };
-// `factor` times `e`; none where it is no such product, or where that is not proved.
+// `factor` times `e`; none where it is not such a product, or where that is not proved.
 std::optional<WideProduct> wideProduct(ScalarEvolution& evolution, ExprId e, uint64_t factor);
 
 class Expander {
@@ -69,7 +69,7 @@ class Expander {
   InstrId instruction(SynthOpcode opcode, std::initializer_list<Operand> operands, InstrId before);
   // Whether a register's name means it before a place.
   bool canBeNamed(RegId r, InstrId place) const;
-  // Of the function as it was.
+  // For the function as it was.
   const Occurrences& occurrences() const { return occurrences_; }
   std::size_t inserted() const { return inserted_; }
 

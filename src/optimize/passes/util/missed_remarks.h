@@ -1,4 +1,4 @@
-// Why a pass left things as they were: reasons are counted, and each is told once.
+// Why a pass left things as they were: reasons are counted, and each is reported once.
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,5 @@
+// A special register below 2^31 that the function reads anyway gives 0 by a shift; otherwise the minimum of %nctaid.x
+// and 1 gives 1. The difference from the number that is wanted is then added.
 #include "passes/util/opaque_numbers.h"
 
 #include <algorithm>

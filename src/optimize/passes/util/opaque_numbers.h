@@ -1,8 +1,8 @@
-// Registers that hold a number of which ptxas does not know it.
+// Registers that hold a number without ptxas knowing it.
 //
-// Up to sm_89, where the function reads %ctaid.x or %tid.x, which are below two to the 31: bit 31 of that, plus the number, of which ptxas
-// makes one instruction (LEA.HI). Else the smaller of 1 and the number of blocks of the grid: a grid has a block, wherever it runs.
-// ptxas 12.0 to 13.5 fold neither.
+// Up to sm_89, where the function reads %ctaid.x or %tid.x, which are below two to the 31: bit 31 of that, plus the
+// number, for which ptxas makes one instruction (LEA.HI). Else the smaller of 1 and the number of blocks of the grid: a
+// grid has a block, wherever it runs. ptxas 12.0 to 13.5 fold neither.
 #pragma once
 
 #include <functional>

@@ -1,3 +1,6 @@
+// The table of units at each point is made at the first request, and the room up to the next step of the occupancy only
+// when it is needed. A grant covers all points between the two places, and the loops that hold the end without the
+// beginning.
 #include "passes/util/range_register_budget.h"
 
 #include <algorithm>

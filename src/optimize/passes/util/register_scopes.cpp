@@ -1,3 +1,5 @@
+// Occurrences are rows of one array, one for each register. Scopes are numbered by the text: each .reg that is not at
+// the function's top begins one, and a closing brace returns to the outer one.
 #include "passes/util/register_scopes.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Parameters are sorted by how often their loads are assumed to run, and each is added to the test if its cost stays
+// within the limit. The range of several accesses goes from the minimum of their starts to the maximum of their ends.
 #include "passes/versions/alias_test.h"
 
 #include <algorithm>
@@ -14,7 +16,7 @@ namespace {
 
 using Set = ParameterMemory::Set;
 
-// Machine instructions of a test for loads of which each is executed once.
+// Machine instructions of a test for loads that are executed once each.
 constexpr unsigned kMostOutsideLoops = 40;
 
 // What is tested: that nothing is below what it must not be below; for each pair, that one ends before the other begins.
@@ -175,7 +177,7 @@ class AliasTests {
     return all;
   }
 
-  // The one term that is below all others, or the minimum of those of which that is not known.
+  // The one term that is below all others, or the minimum of those for which that is not known.
   TermId extreme(std::vector<TermId> all, TermKind kind, const BoundAssumptions& known) {
     std::ranges::sort(all);
     all.erase(std::unique(all.begin(), all.end()), all.end());

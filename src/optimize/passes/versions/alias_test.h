@@ -5,8 +5,9 @@
 //             last, over all threads and blocks (footprint.h). What the bounds assume is tested, too. Where the test is true,
 //             p is `readonly` (PointerFact): nothing in the grid writes what is read through it while the launch runs.
 // Why:        docs/alias-test.md has the argument, and what is assumed of other launches.
-// Uniform:    the test depends on parameters and sizes of the launch alone; all threads of the grid come to the same answer.
-// Algorithm:  parameters whose loads stand in loops come first; one is taken if the test stays below `most`, and below 40 machine
+// Uniform:    the test depends on parameters and sizes of the launch alone; all threads of the grid come to the same
+// result. Algorithm:  parameters whose loads stand in loops come first; one is taken if the test stays below `most`,
+// and below 40 machine
 //             instructions where no load of it stands in a loop.
 // Worth:      a load before which nothing can have been written gains nothing by the test; ptxas moves such loads as they are. With
 //             `onlyAfterWrites` parameters that are read by such loads alone are left out.

@@ -1,3 +1,6 @@
+// Bodies are compared side by side without .loc and declarations; registers, labels and variables have to correspond
+// one to one. The copy follows the kernel's end, with new registers and labels, and shares variables that the kernel
+// declares at its outermost level.
 #include "passes/versions/body_copy.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// Numbers are compared by exclusive or with what is expected, and all differences are combined by or into one register,
+// so that one comparison with zero decides. Multiples give their low bits in the same way; conditions are joined to the
+// result last.
 #include "passes/versions/entry_test.h"
 
 #include <algorithm>
@@ -40,7 +43,7 @@ class TestWriter {
   }
 
  private:
-  // `add`, of which ptxas makes one instruction with what is added to it.
+  // `add`, as ptxas makes one instruction of it and what is added to it.
   RegId difference(RegId bits, int64_t value) {
     return compute(SynthOpcode::AddS32, bits, integerOperand(static_cast<int32_t>(-static_cast<uint32_t>(value))));
   }

@@ -12,7 +12,7 @@ RegId emitEntryTest(const Module& module, Function& f, InstrId where, const Entr
 
 // Whether the test shows that some number is exact.
 bool hasExactNumber(const EntryTest& test);
-// Code in a body that is reached by the test alone: a register of 32 bits that is 0, of which ptxas does not know it.
+// Code in a body that is reached by the test alone: a register of 32 bits that is 0 without ptxas knowing it.
 RegId emitZero(const Module& module, Function& f, InstrId where, const EntryTest& test);
 
 }  // namespace ptxopt

@@ -1,3 +1,5 @@
+// The bound of an exit test becomes itself plus a zero that ptxas cannot see: a number of the launch, read again, less
+// its known value. The loops are those with a constant trip count that are too large for ptxas to unroll whole.
 #include "passes/versions/hidden_counts.h"
 
 #include <vector>

@@ -28,7 +28,7 @@ uint64_t instructionsOf(const Function& f) {
   return n;
 }
 
-// Of the kernel as it was read: passes make it longer or shorter.
+// For the kernel as it was read: passes make it longer or shorter.
 uint64_t sourceInstructionsOf(const Function& f) {
   return static_cast<uint64_t>(std::count_if(f.instructions.begin(), f.instructions.begin() + f.sourceInstructions,
                                              [](const Instruction& i) { return i.isInstruction(); }));

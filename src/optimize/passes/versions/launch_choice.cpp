@@ -1,3 +1,6 @@
+// Greedy: each turn takes the class of launches whose facts gain most, after facts were dropped one at a time while
+// that raised the gain. The gain is the share of the time times what the facts are worth, less the cost of the test;
+// classes that the new body covers leave the search.
 #include "passes/versions/launch_choice.h"
 
 #include <algorithm>
@@ -82,7 +85,7 @@ class Chooser {
     return at == c.parts.end() ? nullptr : &*at;
   }
 
-  // Of an integer that is a parameter as a whole.
+  // For an integer that is a parameter as a whole.
   const NumberFact* wholeOf(const LaunchSource& s) const {
     if (s.part.parameter >= base_.parameters.size() || s.part.offset != 0) return nullptr;
     const Variable& v = f_.variables[f_.parameters[s.part.parameter].value];

@@ -1,3 +1,6 @@
+// Two sweeps in the order of the blocks give each register the set of sources that its value is made of, as bits of one
+// number. A third adds what each instruction would save, by its opcode and the assumed count of its block, to all
+// sources that it reads.
 #include "passes/versions/launch_sources.h"
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 //             address in a loop 1 each time that the block is executed (Loops::assumedCount), other arithmetic 1. A test
 //             outside of loops saves nothing: ptxas reads the constant bank as it reads an immediate. Floating-point numbers are
 //             worth something where they are compared, and where they are 0 or 1.
-// Misses:     what becomes constant only because a register has several definitions of which one is never reached.
+// Misses:     what becomes constant only because a register has several definitions and one is never reached.
 // Cost:       the control-flow graph, loops, and two sweeps over the instructions; for kernels that a profile has.
 #pragma once
 

@@ -1,3 +1,5 @@
+// Each term is written once and its register kept. Tests give 32-bit numbers that are negative where the condition
+// fails, so that they combine bit by bit and one setp decides; minimum and maximum use the sign of the difference.
 #include "passes/versions/term_writer.h"
 
 #include <algorithm>
@@ -8,7 +10,7 @@ namespace {
 
 Operand use(RegId r) { return registerOperand(r, Role::Use, Join::Comma); }
 
-// A load of so many bytes of a parameter, extended by zeros. A kernel whose bounds have a parameter loads it.
+// A load of that many bytes of a parameter, extended by zeros. A kernel whose bounds have a parameter loads it.
 OpcodeId loadOf(const Module& module, unsigned bytes) {
   for (std::size_t o = 0; o < module.opcodes.size(); ++o) {
     const OpcodeForm& form = module.opcodes[o];
@@ -65,7 +67,7 @@ RegId TermWriter::write(TermId t) {
   return made_[t] = make(t);
 }
 
-// Of 4 bytes or less.
+// Holds 4 bytes or less.
 RegId TermWriter::narrow(TermId t) {
   if (const auto known = narrow_.find(t); known != narrow_.end()) return known->second;
   const Term& n = terms_[t];

@@ -1,7 +1,7 @@
 // Puts instructions into a kernel that compute bound terms (bound_terms.h) at its entry, each term once, and tests of them.
 //
 // A test is a 32-bit number whose sign says that it failed: the upper half of a difference. Tests are put together by `and` and
-// `or`, which the machine does three at a time, and one comparison tells at the end.
+// `or`, which the machine does three at a time, and one comparison decides at the end.
 #pragma once
 
 #include <map>
@@ -19,7 +19,7 @@ class TermWriter {
       : module_(module), f_(f), where_(where), terms_(terms) {}
 
   static bool canWrite(const Module& module, const BoundTerms& terms, TermId t);
-  // Of 64 bits.
+  // Has 64 bits.
   RegId write(TermId t);
   // Negative where a < b. The difference does not wrap.
   RegId isBelow(TermId a, TermId b);

@@ -3,7 +3,7 @@
 // What:       a copy of the kernel, with facts of its own: what a test at its entry will have shown. The passes that follow
 //             work on both. join-versions puts them together.
 // Which:      launch_choice.h. Where the bounds of all accesses are known, the test also shows that what is read through parameters
-//             is not written (alias_test.h); a kernel of which no number is of use gets a body for that alone.
+//             is not written (alias_test.h); a kernel without a useful number gets a body for that alone.
 // Invariants: facts of the copy are those of the kernel and what its test shows; nothing of a profile is believed.
 // Cost:       nothing without a profile; a copy of each kernel that is chosen, and all passes once more.
 // Declines:   no-use, share, gain (launch_choice.h); alias: and why (alias_test.h); hidden-names (names mean something else in some scope); too-large (no
@@ -26,7 +26,7 @@ KernelVersion versionOf(const Function& f, ChosenLaunches launches) {
           .share = launches.share};
 }
 
-// Launches of which the profile does not say that what such a test shows is false.
+// Launches for which the profile does not say that what such a test shows is false.
 struct ApartLaunches {
   Overlaps overlapping;
   double share = 0;  // of the time of all launches

@@ -1,4 +1,4 @@
-// Which registers hold the contents of which addresses of shared and constant memory, at the current point of a walk
+// The registers that hold contents of shared and constant memory, by address, at the current point of a walk
 // over an extended basic block. A lane of a vector is an entry of its own.
 //
 // A load and a store make entries, a store to shared memory ends those that it may overlap, a wall ends all of
@@ -28,7 +28,7 @@ class AvailableValues {
     if (lanes_.size() >= kMost) lanes_.erase(lanes_.begin());
     lanes_.push_back(lane);
   }
-  // Ends what a store of so many bytes may write over.
+  // Ends what a store of that many bytes may write over.
   void store(const MemoryAddresses& addresses, const MemoryAddress& at, unsigned bytes) {
     std::erase_if(lanes_, [&](const HeldLane& lane) {
       return lane.space == TrackedSpace::Shared &&

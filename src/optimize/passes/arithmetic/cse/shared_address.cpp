@@ -1,3 +1,6 @@
+// An address is read from its bracket, or from a register's scalar evolution, split into a base and a constant. Two
+// with one base are compared by their distance modulo 2^32. Others are apart where both lie inside their variables,
+// which must have a size that no other module changes.
 #include "passes/arithmetic/cse/shared_address.h"
 
 namespace ptxopt::cse {

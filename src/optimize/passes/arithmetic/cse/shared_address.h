@@ -6,7 +6,7 @@
 //   - the bases are the same and the distance is at least what is accessed, modulo 2^32 both ways, or
 //   - they are different variables and both accesses lie inside theirs. Variables that are .extern share their
 //     place, and of .weak and .common ones the size may be another.
-// Of everything else nothing is known. An expression that varies in a loop stands for its value in one iteration: two
+// Nothing is known of anything else. An expression that varies in a loop stands for its value in one iteration: two
 // addresses may be compared only along a path that follows no back edge.
 // Cost: that of scalar evolution, once for each value.
 #pragma once
@@ -30,7 +30,7 @@ class MemoryAddresses {
   MemoryAddresses(const Function& f, PassContext& context)
       : module_(context.module), f_(f), evolution_(context.analyses.scalarEvolution()) {}
 
-  // Of the operand `[..]`, number `operand` of instruction `at`. None for a form that is not read.
+  // For the operand `[..]`, number `operand` of instruction `at`. None for a form that is not read.
   std::optional<MemoryAddress> of(InstrId at, uint32_t operand);
   // Whether two accesses certainly have no byte in common.
   bool areApart(const MemoryAddress& a, unsigned bytesOfA, const MemoryAddress& b, unsigned bytesOfB) const;

@@ -3,8 +3,8 @@
 //             unsigned where neither operand is negative; a remainder of what is divided too, in the same block, is
 //             taken from the quotient. Float divisions by a power of two become multiplications.
 // Algorithm:  formulas.h; ranges of values (value_range.h) in the block of the division, with the branches above it.
-// Invariants: the results are the same for every divisor but 0, of which PTX promises nothing but that it does not
-//             trap: a division by such a constant is not optimized. A guarded division becomes unguarded arithmetic,
+// Invariants: the results are the same for every divisor but 0, for which PTX promises nothing but that it does not
+// trap: a division by such a constant is not optimized. A guarded division becomes unguarded arithmetic,
 //             which cannot trap, and a guarded copy. Floats: the reciprocal of a power of two is exact, so that both
 //             round the same number; only where both are normal numbers, so that .ftz finds neither.
 // Cost:       linear in the divisions and what their ranges cost.
@@ -48,7 +48,7 @@ class SingleDivisions {
   }
 
  private:
-  // Of 16 bits: as a number of 32 bits that its extension is.
+  // A 16-bit number counts as its 32-bit extension.
   IntegerRange rangeOf(const Division& d, const Operand& o) {
     if (!o.isRegister()) return IntegerRange::constant(d.width, *immediate(f_, o) & maskOf(d.width));
     const ValueId v = ranges_.valueRead(o.reg(), d.at);
@@ -150,7 +150,7 @@ class SingleDivisions {
     finish(d, a, result, extends ? "from-16-bits" : "from-64-bits");
   }
 
-  // -2^31 / -1 is no signed number of 32 bits, but its size is an unsigned one.
+  // -2^31 / -1 is not a signed number of 32 bits, but its size is an unsigned one.
   void absoluteIn32(const Division& d) {
     const InstrId place = placeBefore(module_, f_, d.at);
     PtxAlgebra a(f_, module_, 32, place), whole(f_, module_, 64, place);

@@ -1,3 +1,5 @@
+// A division is split into guard, result and two sources. Integer division and remainder are taken without modifiers,
+// with sources that are literals or whole integer registers; division of floats needs a rounding and may flush.
 #include "passes/arithmetic/divide/division.h"
 
 #include <bit>

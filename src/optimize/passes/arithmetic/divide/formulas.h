@@ -5,9 +5,9 @@
 //   constant(c)  add(a, b)  subtract(a, b)  negate(a)  bitAnd(a, c)  multiply(a, c)  multiply(a, b)
 //   multiplyHigh(a, c), multiplyHigh(a, b): of unsigned numbers; multiplyHighSigned(a, c)
 //   shiftRight(a, n), shiftRightSigned(a, n), with n < width
-//   increaseIfNotBelow(q, a, b): q + 1 if a >= b unsigned, else q
+//   increaseIfNotBelow(q, a, b): q + 1 if a >= b unsigned, otherwise q
 //   least(a, b): the smaller unsigned one;  absolute(a): of a signed number, unsigned
-//   negateIfNegative(a, sign): -a if `sign` is negative, else a
+//   negateIfNegative(a, sign): -a if `sign` is negative, otherwise a
 //   differ(a, b): a number that is negative if the signs of a and b differ
 #pragma once
 
@@ -80,7 +80,7 @@ typename A::Value signedRemainderOfPower(A& a, typename A::Value x, uint64_t siz
   return a.subtract(x, a.bitAnd(biased(a, x, n), maskOf(a.width()) & ~(size - 1)));
 }
 
-// ---- by a divisor of which there is a reciprocal ----
+// ---- by a divisor with a reciprocal ----
 
 // For unsigned d: `factor` is m with 2^width - m * d in [1, d], or 2^width / d for a power of two above 1.
 // Then q = floor(x * m / 2^width) is floor(x / d) or one less: x * m / 2^width lies between x / d - x / 2^width and

@@ -21,7 +21,7 @@ struct Magic {
 std::optional<Magic> unsignedMagic(unsigned width, uint64_t d, uint64_t most);
 
 // The multiplier of width + 1 bits, less its top bit, which always exists: with t the upper half of the product,
-// x / d = (((x - t) >> 1) + t) >> (shift - 1), and shift >= 1. For d that is no power of two.
+// x / d = (((x - t) >> 1) + t) >> (shift - 1), and shift >= 1. For d that is not a power of two.
 Magic wideMagic(unsigned width, uint64_t d);
 
 // For -2^(width-1) <= x < 2^(width-1), 2 <= d < 2^(width-1): the quotient is the product shifted arithmetically,

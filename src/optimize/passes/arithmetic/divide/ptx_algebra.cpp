@@ -1,3 +1,6 @@
+// Each operation inserts synthetic instructions before the place, with fresh registers; corrections are guarded by a
+// predicate. The reciprocal begins with rcp.approx of the rounded divisor, less three units so that it is never too
+// large, and takes one step of correction.
 #include "passes/arithmetic/divide/ptx_algebra.h"
 
 #include <vector>

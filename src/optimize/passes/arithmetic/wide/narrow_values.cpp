@@ -1,3 +1,6 @@
+// Ranges at the instruction are asked first, then packs, and then scalar evolution. The low half is the source of an
+// extension or pack where that can be named, and otherwise a conversion into a temporary. The guess whether ptxas
+// unrolls is kept for each loop.
 #include "passes/arithmetic/wide/narrow_values.h"
 
 #include "analysis/values/scev_instructions.h"
@@ -95,7 +98,7 @@ InstrId NarrowValues::extension(const Operand& o, InstrId at) const {
 Operand NarrowValues::lower(const Operand& o, InstrId at, InstrId place, Edits& edits) const {
   if (const auto c = immediate(f_, o)) return Edits::number(static_cast<int32_t>(*c));
   if (const InstrId id = origin(o, at); id.valid())
-    // Of what a pack has in an .f32 register the lower half of the pack is read.
+    // Where a pack is in an .f32 register, its lower half is read.
     if (const Operand* source = widened(id); source != nullptr && isIntegerRegister(f_, *source, 32)) {
       const ValueKey k = values_.read(source->reg(), id);
       bool extends = false;

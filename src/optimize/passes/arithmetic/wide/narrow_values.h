@@ -7,7 +7,7 @@
 // lower half is a register that is there already when the value is the conversion, the copy or the pack of it. Else
 // a conversion reads it. That is free: ptxas computes the halves of 64-bit registers separately and drops those that
 // nobody reads, around loops, too. Only integer registers of 64 bits are looked at (ir/register_types.h):
-// what reads their halves takes no .f64 register. Cost: that of the analyses, which note their answers.
+// what reads their halves takes no .f64 register. Cost: that of the analyses, which note their results.
 #pragma once
 
 #include <optional>
@@ -40,19 +40,20 @@ class NarrowValues {
         unrolling_(context.analyses.loops().size()),
         reaches_(context.module, f) {}
 
-  // Of a register or an immediate that instruction `at` reads.
+  // For a register or an immediate that instruction `at` reads.
   Narrow of(const Operand& o, InstrId at);
   // The number that it always is there, if it is one.
   std::optional<int64_t> constant(const Operand& o, InstrId at);
-  // Of what an unguarded instruction leaves in its result.
+  // For what an unguarded instruction leaves in its result.
   Narrow made(const Operand& result, InstrId at);
   // The lower half of what `at` reads, for `place`, which may read it too, as a source that is not the first.
   Operand lower(const Operand& o, InstrId at, InstrId place, Edits& edits) const;
   // The instruction that extends it to 64 bits for `at`, through copies; none when it is something else.
   InstrId extension(const Operand& o, InstrId at) const;
 
-  // Whether ptxas may unroll the innermost loop of which it is a counter of 64 bits, where no register has the lower half already.
-  // ptxas counts by such a counter, and adds constants for the copies of an iteration; it does neither by its lower half.
+  // Whether ptxas may unroll the innermost loop that has it as a counter of 64 bits, where no register has the lower
+  // half already. ptxas counts by such a counter, and adds constants for the copies of an iteration; it does neither by
+  // its lower half.
   Unrolling unrollingOf(const Operand& o, InstrId at);
 
   // Whether `at` may read the value.

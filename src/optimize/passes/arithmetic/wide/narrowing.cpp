@@ -18,7 +18,7 @@
 namespace ptxopt {
 namespace {
 
-// Of comparisons in signed and unsigned numbers.
+// For comparisons in signed and unsigned numbers.
 struct Comparison {
   ComparisonOperator comparison;
   SynthOpcode asSigned, asUnsigned;

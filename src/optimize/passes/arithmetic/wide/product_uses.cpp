@@ -1,3 +1,6 @@
+// Only unguarded additions of two summands count, each by its other summand: a parameter, found through copies, a
+// uniform value, a recurrence of a loop that the product is outside of, or another register. All else that reads the
+// product counts as other.
 #include "passes/arithmetic/wide/product_uses.h"
 
 #include "passes/addressing/address_opcodes.h"

@@ -30,9 +30,9 @@ class ProductUses {
     unsigned steps = 0;       // steps of recurrences, in loops around which the product is made
     unsigned others = 0;      // all else that reads it
   };
-  // Of the result of product `id`.
+  // For the result of product `id`.
   Counts of(const Operand& result, InstrId id);
-  // Of one addition, to `other`, of a product made in block `home`.
+  // For one addition, to `other`, of a product made in block `home`.
   Counts ofAddition(const Operand& other, InstrId at, BlockId home);
   // Whether it holds one value for all threads of a block.
   bool isUniform(RegId reg);

@@ -1,6 +1,6 @@
 // Products of extended numbers as mul.wide.
 //
-// Product:      shl.b64 d, x, c ; mul.lo.s64 d, x, y ; mad.lo.s64 d, x, y, z  with x, and y if it is no constant,
+// Product:      shl.b64 d, x, c ; mul.lo.s64 d, x, y ; mad.lo.s64 d, x, y, z  with x, and y if it is not a constant,
 //               extended in the same way from 32 bits, becomes  mul.wide.s32 d, x', y'  and an addition; mad.wide
 //               is taken apart the same way. The product of 64 bits holds all that of 32 by 32, so both are the
 //               same. A product of 64 bits is four instructions for ptxas, a shift that an addition reads two: LEA
@@ -18,7 +18,7 @@
 //               (one instruction adds two), loop-step, offset (accesses of sm_75 add that), parameter (from sm_90 on it
 //               would have to be loaded first), extension-kept (something else reads it, and an addition is one
 //               instruction), no-sign (a zero-extended number and a pair of registers, where an addition is two
-//               instructions). Of products of sums see distribution.cpp.
+//               instructions). For products of sums see distribution.cpp.
 #include "passes/arithmetic/wide/products.h"
 
 #include <algorithm>
@@ -87,7 +87,7 @@ bool WideProducts::hasRoom(InstrId id) {
   return *known;
 }
 
-// Of a number that is extended either way: as it is extended, so that equal products stay equal.
+// A number that is extended either way counts as it is extended, so that equal products stay equal.
 bool WideProducts::prefersSigned(const Operand& o, InstrId at, Narrow n) const {
   if (n.isSigned != n.isUnsigned) return n.isSigned;
   const InstrId id = narrow_.extension(o, at);
@@ -213,7 +213,7 @@ void WideProducts::add(InstrId id) {
   if (!other.isRegister() || narrow_.of(other, id).any()) return;  // see narrowing.cpp
   const ValueKey made = values_.written(operands[0].reg(), id);
   if (!made.valid() || !needsUpper(made, 0)) return missed_.add("low-half-only");
-  // Of three summands one instruction adds the lower halves and one the upper.
+  // One instruction adds the lower halves of three summands, and one the upper.
   const bool isSummand = values_.isAlone(made) && values_.uses(made).size() == 1 &&
                          !values_.uses(made)[0].isAddress && isSum(values_.uses(made)[0].at);
   if (isSummand || isPartOfSum(other, id)) return missed_.add("sum-of-three");
@@ -228,7 +228,8 @@ void WideProducts::add(InstrId id) {
   const bool isSigned = form(extension).sourceType == ScalarType::s32;
   if (!isSigned && c.parameters != 0 && addsInAddresses()) return missed_.add("offset");
   if (!isSigned && c.parameters != 0 && loadsParameters()) return missed_.add("parameter");
-  // Without a sign there is no third instruction, and the pair that is added to is moved where it is no aligned one.
+  // Without a sign there is no third instruction, and the pair that is added to is moved where it is not an aligned
+  // one.
   if (!isSigned && c.parameters == 0 && context_.costs().add64 > context_.costs().wideProduct)
     return missed_.add("no-sign");
   needFactor(1, c.parameters);

@@ -1,3 +1,5 @@
+// The checks before the loop branch to the old loop, and the values of the first iteration are loaded into registers.
+// The copy's iteration has loads replaced and stores dropped; last stores follow it.
 #include "passes/loops/versioning/fast_loop.h"
 
 #include <algorithm>
@@ -98,7 +100,7 @@ void FastLoop::prepare(Expander& expander, ScevExpressions& e, const RunTimeChec
 
 void FastLoop::copy(bool keepsOld) {
   const InstrId first = f_[place_].next;
-  // In place of the old loop the new one has its label.
+  // The new loop has the old one's label.
   const InstrId at = keepsOld ? place_ : first;
   const LabelId old(f_[place_].payload), fast = keepsOld ? f_.makeLabelLike(f_, old) : old;
   if (keepsOld) f_.insertLabel(at, fast);

@@ -1,3 +1,6 @@
+// The counter's steps are found first; then the exit test, ordered or for inequality, gives the distance that the
+// counter covers. That is an expression of 64 bits, which holds under the checks collected with it; for each group it
+// is scaled by the ratio of the steps.
 #include "passes/loops/versioning/iteration_bound.h"
 
 #include <bit>

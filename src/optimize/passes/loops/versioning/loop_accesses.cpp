@@ -1,3 +1,5 @@
+// Addresses with extensions become affine under the condition that they do not wrap, which is noted as a check. Those
+// with equal steps and a constant distance form a group. A group's range comes from the bound of the loop's counter.
 #include "passes/loops/versioning/loop_accesses.h"
 
 #include <algorithm>

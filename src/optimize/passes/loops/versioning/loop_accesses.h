@@ -48,10 +48,10 @@ class LoopAccesses {
   std::span<const LoopAccess> all() const { return all_; }
   const AccessGroup& group(std::size_t g) const { return groups_[g]; }
   std::size_t groups() const { return groups_.size(); }
-  // None where the bytes of a group cannot be told before the loop.
+  // None where the bytes of a group are not known before the loop.
   std::optional<AccessRange> range(std::size_t g) const;
   // How far `b` begins after `a`, in one iteration or, with `isIterationBefore`, where `b` is that of the iteration
-  // before; none where that is no constant.
+  // before; none where that is not a constant.
   std::optional<uint64_t> distance(const LoopAccess& a, const LoopAccess& b, bool isIterationBefore) const;
 
  private:

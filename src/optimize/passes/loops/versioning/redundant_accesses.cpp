@@ -1,3 +1,5 @@
+// The walk goes back from each load, through its iteration and the one before, for an access to the same address.
+// Groups that may write in between are noted as pairs that a check must find apart.
 #include "passes/loops/versioning/redundant_accesses.h"
 
 #include <algorithm>
@@ -105,7 +107,7 @@ void RedundantAccesses::findLoad(std::size_t load) {
     if (end(other, true)) return;
 }
 
-// Goes back over an access from a load of which nothing was found yet.
+// Goes back over an access from a load for which nothing was found yet.
 RedundantAccesses::Step RedundantAccesses::pass(std::size_t other, std::size_t load, bool isIterationBefore,
                                                 Pairs& pairs) const {
   const LoopAccess &o = all_.all()[other], &l = all_.all()[load];

@@ -9,8 +9,8 @@
 //            loop.
 // A store of another group that stands between, and any access of another group for a store that goes, makes a pair of groups
 // that must be apart.
-// Declines: accesses under a guard, vectors, values that are no whole register of the access's size or, of narrow loads, of one
-// type. A load whose source stands in the same iteration with no pair between stays: ptxas removes it.
+// Declines: accesses under a guard, vectors, values that are not a whole register of the access's size or, of narrow
+// loads, of one type. A load whose source stands in the same iteration with no pair between stays: ptxas removes it.
 #pragma once
 
 #include <set>

@@ -1,4 +1,4 @@
-// What is tested before a loop: comparisons of 64-bit expressions, all of which must come out as they say.
+// What is tested before a loop: comparisons of 64-bit expressions, which must all hold.
 //
 // What numbers already tell is not kept. `isNever` where one of them cannot come out so.
 #pragma once
