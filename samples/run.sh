@@ -77,3 +77,7 @@ if [ -z "$ptxas" ]; then
   echo "There is no ptxas here, so no register counts."
 fi
 echo "The optimized files are in $out."
+[ -e build/release/emulate/libptxopt_emulation.so ] || cat <<'END'
+The program is built without the libraries that `ptxopt emulate`, `record` and `jit` load. They take:
+    cmake --build --preset release --target ptxopt_loaded
+END

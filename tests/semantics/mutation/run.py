@@ -146,19 +146,34 @@ def prepare(tool, work, name, group, path_of):
 # ---------------------------------------------------------------- drawing
 
 class Draw:
-    """An endless sequence of (base, mutant), without repetition, until all are drawn."""
+    """An endless sequence of (base, mutant), without repetition, until all are drawn. Files are prepared when their turn comes."""
 
-    def __init__(self, bases, seed, only_class):
+    def __init__(self, found, prepare, ahead, seed, only_class):
+        """`prepare` takes a source and gives a future of its Base; `ahead`: how many of each group it is called for in advance."""
         self.random = random.Random(seed)
-        groups = {}
-        for base in bases:
-            base.mutants = {}
-            for mutant in mutants.enumerate_mutants(base.text):
-                if (not mutant.kernel or mutant.kernel in base.kernels) and (not only_class or mutant.kind == only_class):
-                    base.mutants.setdefault(mutant.line, {}).setdefault(mutant.kind, []).append(mutant)
-            if base.mutants:
-                groups.setdefault(base.group, []).append(base)
-        self.groups = groups
+        self.prepare, self.ahead, self.only_class = prepare, ahead, only_class
+        self.groups, self.prepared = {}, {}
+        self.bases = []
+        for source in found:
+            self.groups.setdefault(source[1], []).append(source)
+
+    def base_of(self, source):
+        """A source's Base, with its mutants at first; none if it is unusable or has none."""
+        base = self.prepared[source[0]]
+        if isinstance(base, Base):
+            return base
+        try:
+            base = base.result()
+        except Unusable as reason:
+            print(f"mutation: {source[0]} is left out: {reason}")
+            return None
+        base.mutants = {}
+        for mutant in mutants.enumerate_mutants(base.text):
+            if (not mutant.kernel or mutant.kernel in base.kernels) and (not self.only_class or mutant.kind == self.only_class):
+                base.mutants.setdefault(mutant.line, {}).setdefault(mutant.kind, []).append(mutant)
+        self.prepared[source[0]] = base
+        self.bases.append(base)
+        return base if base.mutants else None
 
     def take(self, base):
         """One of a file's mutants, which is then gone."""
@@ -172,21 +187,32 @@ class Draw:
             del base.mutants[line]
         return mutant
 
+    def next_base(self, group, turn):
+        """The Base that is next in a group; none: the group has no more."""
+        while sources := self.groups[group]:
+            for place in range(turn[group], turn[group] + 1 + min(self.ahead, len(sources) - 1)):
+                source = sources[place % len(sources)]
+                if source[0] not in self.prepared:
+                    self.prepared[source[0]] = self.prepare(source)
+            place = turn[group] % len(sources)
+            if base := self.base_of(sources[place]):
+                turn[group] = place + 1
+                return base
+            turn[group] = place
+            del sources[place]
+        return None
+
     def __iter__(self):
         turn = collections.Counter()
-        while self.groups:
-            for group in [name for name, share in SHARES.items() for _ in range(share)]:
-                if group not in self.groups:
-                    continue
-                bases = self.groups[group]
-                base = bases[turn[group] % len(bases)]
-                turn[group] += 1
-                mutant = self.take(base)
-                if not base.mutants:
-                    bases.remove(base)
-                if not bases:
-                    del self.groups[group]
-                yield base, mutant
+        order = [name for name, share in SHARES.items() for _ in range(share)]
+        while any(self.groups.values()):
+            for group in order:
+                if self.groups.get(group) and (base := self.next_base(group, turn)):
+                    mutant = self.take(base)
+                    if not base.mutants:
+                        turn[group] -= 1
+                        del self.groups[group][turn[group]]
+                    yield base, mutant
 
 
 # ---------------------------------------------------------------- one mutant
@@ -291,17 +317,9 @@ def main():
     by_class = {kind: collections.Counter() for kind in mutants.CLASSES if not args.kind or kind == args.kind}
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         found = [source for source in sources(work) if fnmatch.fnmatch(source[0], args.only)]
-        bases = []
-        for (name, _, _), future in [(source, pool.submit(prepare, tool, work, *source)) for source in found]:
-            try:
-                bases.append(future.result())
-            except Unusable as reason:
-                print(f"mutation: {name} is left out: {reason}")
-        by_file = {base.name: collections.Counter() for base in bases}
-        print(f"mutation: {len(bases)} files, {sum(len(base.kernels) for base in bases)} kernels ({time.time() - start:.0f} s)", flush=True)
-
         counted, lost = 0, []
-        draws, ahead = iter(Draw(bases, args.seed, args.kind)), collections.deque()
+        drawing = Draw(found, lambda source: pool.submit(prepare, tool, work, *source), args.jobs, args.seed, args.kind)
+        draws, ahead, by_file = iter(drawing), collections.deque(), collections.defaultdict(collections.Counter)
         while counted < args.count:
             while len(ahead) < 2 * args.jobs and (drawn := next(draws, None)):
                 ahead.append((*drawn, pool.submit(examine, tool, work, *drawn)))
@@ -316,8 +334,8 @@ def main():
             if outcome in (MISSED, UNDECIDED, UNINFECTED, FALSE_ALARM):
                 lost.append((base, mutant, outcome, said if outcome == MISSED else ""))
                 keep(work, base, mutant, outcome, said)
-        for *_, future in ahead:
-            future.cancel()
+        pool.shutdown(cancel_futures=True)
+        print(f"mutation: {len(drawing.bases)} of {len(found)} files, {sum(len(base.kernels) for base in drawing.bases)} kernels")
 
     for base, mutant, outcome, said in lost:
         print(f"{outcome}: {base.name}:{mutant.line} ({mutant.kind}): {mutant.old.strip()}  ->  {mutant.new.strip() or 'nothing'}"

@@ -140,7 +140,7 @@ std::string types(std::string_view source) {
 
 }  // namespace
 
-TEST_CASE("lexer: the same tokens as ANTLR's on the whole corpus") {
+TEST_CASE("lexer: the same tokens as ANTLR's on the whole corpus" * doctest::test_suite("slow")) {
   const std::filesystem::path tests = PTXOPT_TESTS_DIR;
   CHECK(compare(tests / "inputs/syntax/accepted") >= 467);
   CHECK(compare(tests / "inputs/syntax/rejected") >= 200);

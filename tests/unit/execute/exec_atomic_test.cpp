@@ -236,7 +236,7 @@ TEST_CASE("exec atom: blocks on several host threads") {
   CHECK(t.values<uint32_t>("in") == std::vector<uint32_t>{n, n, n - 1, 0, 5 * n, 0});
 }
 
-TEST_CASE("exec atom: a spin lock among lanes, warps and blocks") {
+TEST_CASE("exec atom: a spin lock among lanes, warps and blocks" * doctest::test_suite("slow")) {
   // All threads spin but one: the time grows with the square of their number.
   const uint32_t blocks = kSanitized ? 2 : 3, threads = kSanitized ? 34 : 64;
   for (const unsigned jobs : {1u, 3u}) {

@@ -274,7 +274,7 @@ SPIN:
   }
 }
 
-TEST_CASE("exec warp: blocks that wait for each other all get on") {
+TEST_CASE("exec warp: blocks that wait for each other all get on" * doctest::test_suite("slow")) {
   // A barrier over the grid: the last to come lets the others go.
   ExecTest t(kHead + R"(
 .visible .entry k(.param .u64 out)

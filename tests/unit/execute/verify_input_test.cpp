@@ -294,7 +294,7 @@ TEST_CASE("verify: what division by zero leaves is not compared, what it cannot 
             .verdict == Verdict::Equal);
 }
 
-TEST_CASE("verify: pointers that lie in memory") {
+TEST_CASE("verify: pointers that lie in memory" * doctest::test_suite("slow")) {
   const std::string follow = "ld.global.u64 %rd5, [%rd4];\nld.global.u32 %r6, [%rd5+8];\n";
   const auto table = [&](const std::string& change) {
     return "mul.wide.u32 %rd4, %r5, 8;\nadd.s64 %rd4, %rd4, %rd1;\n" + follow + change +
@@ -354,7 +354,7 @@ TEST_CASE("verify: what is spent is limited, and the same each time") {
   CHECK(few.trials == compare(body, body, little).trials);
 }
 
-TEST_CASE("verify: inputs on which the first file has no end, among others") {
+TEST_CASE("verify: inputs on which the first file has no end, among others" * doctest::test_suite("slow")) {
   // It ends where the last bits of an element are 13.
   const std::string body =
       "ld.global.u32 %r6, [%rd1+4096];\nand.b32 %r6, %r6, 15;\nL: setp.eq.u32 %p1, %r6, 13;\n@!%p1 bra L;\n";

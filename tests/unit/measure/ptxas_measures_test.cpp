@@ -479,7 +479,7 @@ TEST_CASE("cache: kept, shared, and never above its size for long") {
   CHECK(total >= 600);
 }
 
-TEST_CASE("cache: an entry that is not whole is none, and is replaced") {
+TEST_CASE("cache: an entry that is not whole is none, and is replaced" * doctest::test_suite("slow")) {
   const TemporaryFolder folder;
   REQUIRE(folder.isValid());
   ptxas::Cache cache(folder.path());

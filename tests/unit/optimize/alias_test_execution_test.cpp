@@ -138,7 +138,7 @@ void check(uint64_t kernels, std::size_t leastTests, std::size_t leastTrue, std:
 
 }  // namespace
 
-TEST_CASE("alias test: where it is true, nothing that is read is written") {
+TEST_CASE("alias test: where it is true, nothing that is read is written" * doctest::test_suite("slow")) {
   for (const auto& [widths, seeds] : {std::pair(Widths{4, 4}, 700U),
                                       {Widths{1, 1}, 250U},
                                       {Widths{4, 1}, 250U},
@@ -148,6 +148,6 @@ TEST_CASE("alias test: where it is true, nothing that is read is written") {
           [w = widths](uint64_t seed) { return RandomKernel(seed, true, w.read, w.written); });
 }
 
-TEST_CASE("alias test: so with addresses that are made in unusual ways") {
+TEST_CASE("alias test: so with addresses that are made in unusual ways" * doctest::test_suite("slow")) {
   check(2500, 100, 100, 20, {}, [](uint64_t seed) { return HostileKernel(seed, true); });
 }

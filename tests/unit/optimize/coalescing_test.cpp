@@ -127,7 +127,8 @@ std::size_t copiesIn(const Parsed& p, const Function& f) {
 
 }  // namespace
 
-TEST_CASE("register-coalescer: nothing that a walk reads changes, and the check agrees") {
+TEST_CASE("register-coalescer: nothing that a walk reads changes, and the check agrees" *
+          doctest::test_suite("slow")) {
   std::size_t before = 0, left = 0;
   for (uint64_t seed = 0; seed < sampled(6000); ++seed) {
     const RandomFunction notes(seed, options(seed));
@@ -170,7 +171,7 @@ TEST_CASE("verify-coalescing: every coalescing pass checks") {
 }
 
 // Wrong output, made by changing right output: whenever a walk sees the difference, the check does.
-TEST_CASE("verify-coalescing: finds what is wrong") {
+TEST_CASE("verify-coalescing: finds what is wrong" * doctest::test_suite("slow")) {
   std::size_t wrong = 0, found = 0;
   for (uint64_t seed = 0; seed < sampled(10000); ++seed) {
     const RandomFunction notes(seed, options(seed));
@@ -216,7 +217,7 @@ TEST_CASE("verify-coalescing: finds what is wrong") {
   CHECK(wrong > sampled(1500));
 }
 
-TEST_CASE("CopyValues: what has one root is one value on every walk") {
+TEST_CASE("CopyValues: what has one root is one value on every walk" * doctest::test_suite("slow")) {
   std::size_t same = 0;
   for (uint64_t seed = 0; seed < sampled(4000); ++seed) {
     const AllValues a(seed, true);

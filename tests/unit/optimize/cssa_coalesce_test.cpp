@@ -120,7 +120,7 @@ Outcome apply(const Parsed& p, const Knobs& knobs) {
 
 }  // namespace
 
-TEST_CASE("cssa-coalesce: random copies, run before and after") {
+TEST_CASE("cssa-coalesce: random copies, run before and after" * doctest::test_suite("slow")) {
   std::size_t shortened = 0, joined = 0, guarded = 0, before = 0, byValues = 0, byRanges = 0;
   for (uint64_t seed = 1; seed <= sampled(6000); ++seed) {
     const std::string text = kernel(randomKernel(seed));

@@ -72,7 +72,7 @@ TEST_CASE("divide: every number of 8 bits by every constant") {
         if (const std::string wrong = wrongSigned(n, x, d); !wrong.empty()) FAIL(wrong, ": ", x, " / ", d);
 }
 
-TEST_CASE("divide: 16 bits by every constant, on both sides of every multiple") {
+TEST_CASE("divide: 16 bits by every constant, on both sides of every multiple" * doctest::test_suite("slow")) {
   // Quotients grow with the dividend, as the formulas do: between two multiples nothing happens.
   Numbers n{16};
   // Under a sanitizer one divisor of 61.

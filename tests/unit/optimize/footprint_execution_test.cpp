@@ -212,10 +212,15 @@ void check(uint64_t all, bool isLarge = false) {
 
 }  // namespace
 
-TEST_CASE("footprints: each address that the interpreter reaches is within the bounds") {
+TEST_CASE("footprints: each address that the interpreter reaches is within the bounds" *
+          doctest::test_suite("slow")) {
   check<RandomKernel>(2000);
 }
 
-TEST_CASE("footprints: so is each address that is made in unusual ways") { check<HostileKernel>(1500); }
+TEST_CASE("footprints: so is each address that is made in unusual ways" * doctest::test_suite("slow")) {
+  check<HostileKernel>(1500);
+}
 
-TEST_CASE("footprints: so is each address of large launches") { check<HostileKernel>(400, true); }
+TEST_CASE("footprints: so is each address of large launches" * doctest::test_suite("slow")) {
+  check<HostileKernel>(400, true);
+}

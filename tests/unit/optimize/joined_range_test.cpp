@@ -100,7 +100,7 @@ TEST_CASE("JoinedRange: conflicts, joins and look-ups against a map") {
   CHECK(joins > 1000);
 }
 
-TEST_CASE("JoinedRange: the tree of a large range says the same as a map") {
+TEST_CASE("JoinedRange: the tree of a large range says the same as a map" * doctest::test_suite("slow")) {
   for (uint64_t seed = 0; seed < 12; ++seed) {
     std::mt19937_64 r(seed);
     CAPTURE(seed);

@@ -196,7 +196,7 @@ std::string liveAt(const Parsed& p, const char* label, Liveness::Strength streng
 
 }  // namespace
 
-TEST_CASE("liveness: as the paths say, on random functions") {
+TEST_CASE("liveness: as the paths say, on random functions" * doctest::test_suite("slow")) {
   for (uint32_t seed = 1; seed <= 700; ++seed) compare(seed);
 }
 

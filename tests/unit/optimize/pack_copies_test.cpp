@@ -279,7 +279,8 @@ TEST_CASE("pack copies: what is found holds on every walk") {
   CHECK(copies > sampled(3000));
 }
 
-TEST_CASE("cross-type-coalescer: joined across packs and unpacks, every walk reads what it read") {
+TEST_CASE("cross-type-coalescer: joined across packs and unpacks, every walk reads what it read" *
+          doctest::test_suite("slow")) {
   uint64_t removed = 0, constants = 0;
   for (uint64_t seed = 0; seed < sampled(6000); ++seed) {
     const Parsed p(PackFunction(seed, 1 + seed % 5).text());

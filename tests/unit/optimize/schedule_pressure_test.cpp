@@ -148,7 +148,8 @@ TEST_CASE("schedule-pressure: walls, guards, carries and pragmas keep their plac
     CHECK(bodyAfter(body, order).starts_with(".pragma \"used_bytes_mask 15\";\nld.global.v4.u32"));
 }
 
-TEST_CASE("schedule-pressure: what depends on each other keeps its order, on random functions") {
+TEST_CASE("schedule-pressure: what depends on each other keeps its order, on random functions" *
+          doctest::test_suite("slow")) {
   std::size_t moved = 0;
   for (uint64_t seed = 1; seed <= 1200; ++seed) {
     RandomOptions options;

@@ -60,7 +60,7 @@ std::string read(const std::filesystem::path& path) {
 
 }  // namespace
 
-TEST_CASE("uniform: as the interpreter sees it, on the sample kernels") {
+TEST_CASE("uniform: as the interpreter sees it, on the sample kernels" * doctest::test_suite("slow")) {
   std::size_t kernels = 0, confirmed = 0, different = 0;
   const std::filesystem::path folder = std::filesystem::path(PTXOPT_TESTS_DIR) / ".." / "samples";
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {

@@ -109,7 +109,8 @@ class Runs {
 
 }  // namespace
 
-TEST_CASE("uninitialised: misses nothing that a run may do, and adds little, on random functions") {
+TEST_CASE("uninitialised: misses nothing that a run may do, and adds little, on random functions" *
+          doctest::test_suite("slow")) {
   std::size_t right = 0, extra = 0, silent = 0;
   for (uint64_t seed = 1; seed <= 800; ++seed) {
     const RandomFunction g(seed, {.guardPercent = 40});

@@ -115,7 +115,8 @@ std::string read(const std::filesystem::path& path) {
 
 }  // namespace
 
-TEST_CASE("value ranges: as the interpreter sees it, on the samples and the hazards") {
+TEST_CASE("value ranges: as the interpreter sees it, on the samples and the hazards" *
+          doctest::test_suite("slow")) {
   std::size_t kernels = 0, always = 0, inBlocks = 0, conditions = 0;
   for (const char* name : {"../samples", "inputs/hazards"}) {
     const std::filesystem::path folder = std::filesystem::path(PTXOPT_TESTS_DIR) / name;
