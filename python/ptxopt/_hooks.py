@@ -9,6 +9,7 @@ import hashlib
 import importlib
 import json
 import os
+import re
 import sys
 import tempfile
 import threading
@@ -138,6 +139,9 @@ def result_of(client: str, ptx: AnyStr, *, ptxas: Optional[str] = None, arch: Op
         _record([KernelStats(client, name, arch or "", False, trouble=(str(error).splitlines() or [""])[0])])
         return None
     _record(records)
+    too_new = [found[1] for found in (re.search(r"Unsupported \.version (\d+\.\d+)", k.trouble) for k in records) if found]
+    if too_new:
+        say_once(f"{client}: no ptxas here takes PTX {too_new[0]}, so kernels stay as they are: pip install -U nvidia-cuda-nvcc")
     return result
 
 

@@ -239,6 +239,7 @@ ptxopt.torch.uninstall()
 same([n for n in os.environ if n.startswith("PTXOPT_HOOK")] + [os.environ.get("TORCHINDUCTOR_CACHE_DIR")], [None], "the environment")
 """),
     "numba": ("", """
+import contextlib, io, tempfile
 import ptxopt.numba
 ptxopt.numba.install(guard="off", table=False)
 import numba_cuda
@@ -252,12 +253,22 @@ lto = codegen.CUDACodeLibrary(lto=True)
 same(lto.get_cubin(), ("linked", False, made[0]), "link-time optimization")
 same(codegen.CUDACodeLibrary(lto=True, files=["a.o"]).get_cubin(), ("linked", True, None), "with other files")
 assert len(dispatcher.CUDACache()._index_key("sig", "codegen")) == 3
+fake = os.path.join(tempfile.mkdtemp(), "ptxas")
+open(fake, "w").write("#!/bin/sh\\necho \\"ptxas k.ptx, line 1; fatal   : Unsupported .version 9.9; current version is '9.0'\\" >&2; exit 255\\n")
+os.chmod(fake, 0o755)
+os.environ.update(PTXOPT_PTXAS=fake, PTXOPT_CACHE_DIR="")
+os.environ.pop("PTXOPT_GUARD", None)
+ptxopt.numba.install(table=False)
+said = io.StringIO()
+with contextlib.redirect_stderr(said):
+    same([codegen.CUDACodeLibrary().get_asm_strs() for _ in range(2)], [[fake_settings.ptx]] * 2, "PTX that is newer than ptxas")
+same(said.getvalue().count("no ptxas here takes PTX 9.9, so kernels stay as they are: pip install"), 1, said.getvalue())
 ptxopt.numba.uninstall()
 same(codegen.CUDACodeLibrary().get_asm_strs(), [fake_settings.ptx], "uninstalled")
 same(dispatcher.CUDACache()._index_key("sig", "codegen"), ("sig", "codegen"), "uninstalled")
 """),
     "warp": ("", """
-import tempfile, warp, warp._src.build, warp._src.context as context
+import contextlib, io, tempfile, warp, warp._src.build, warp._src.context as context
 import ptxopt.warp
 folder = tempfile.mkdtemp()
 def build(name, **options):
@@ -268,10 +279,20 @@ plain = context.ModuleHasher([], {"a": 1}).hash
 ptxopt.warp.install(guard="off", table=False)
 same(warp.config.cuda_output, "ptx", "PTX is asked for")
 assert build("k.sm80.ptx") != fake_settings.ptx and ptxopt.warp.stats()[0].changed
-same(build("k.sm80.cubin"), fake_settings.ptx, "a cubin")
+said = io.StringIO()
+with contextlib.redirect_stderr(said):
+    same(build("k.sm80.cubin"), fake_settings.ptx, "a cubin")
+assert "cuda_output = 'ptx'" in said.getvalue() and "use_ptx=True" in said.getvalue(), said.getvalue()
+def ahead(**choice):
+    return context.Module()._get_compile_output_name(None, 80, **choice)
+same([ahead(), ahead(use_ptx=False), ahead(use_ptx=True)], ["k.sm80.ptx", "k.sm80.cubin", "k.sm80.ptx"], "ahead of time")
+warp.config.cuda_output = "cubin"
+same(ahead(), "k.sm80.cubin", "the program's choice")
+warp.config.cuda_output = "ptx"
 assert context.ModuleHasher([], {"a": 1}).hash != plain
 ptxopt.warp.uninstall()
 same((build("l.sm80.ptx"), warp.config.cuda_output, context.ModuleHasher([], {"a": 1}).hash), (fake_settings.ptx, None, plain), "uninstalled")
+same(ahead(), "k.sm80.cubin", "uninstalled")
 """),
     "cupy": ("", """
 import cupy, cupy.cuda.compiler as compiler
