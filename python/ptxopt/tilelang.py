@@ -63,7 +63,14 @@ def _patch_nvcc(module: Any) -> None:
     if not hasattr(module, "get_nvcc_compiler"):
         _hooks.say_once(f"TileLang has no get_nvcc_compiler in {module.__name__}: nothing is optimized")
         return
-    _client.patches.wrap(module, "get_nvcc_compiler", lambda original: lambda: _our_nvcc(original()))
+    _client.patches.wrap(module, "get_nvcc_compiler", _nvcc_compiler)
+
+
+def _nvcc_compiler(original: Callable[[], str]) -> Callable[[], str]:
+    def get_nvcc_compiler() -> str:
+        real = original()  # ours already, where a module has taken the function of another
+        return _our_nvcc(real) if _client.wanted and os.path.dirname(real) != _folder else real
+    return get_nvcc_compiler
 
 
 def _our_nvcc(real: str) -> str:

@@ -405,6 +405,18 @@ same(said.getvalue().count("execution_backend='tvm_ffi'"), 1, "nvrtc")
 ptxopt.tilelang.uninstall()
 same(state(), before, "uninstalled")
 """),
+    "tilelang, imported after": ("", """
+import ptxopt.tilelang
+fake_settings.nvcc = "/opt/cuda/bin/nvcc"
+ptxopt.tilelang.install(table=False)
+from tilelang.contrib import nvcc
+from tilelang.jit.adapter import libgen
+assert libgen.compiler() == nvcc.get_nvcc_compiler() == ptxopt.tilelang._folder + "/nvcc"
+text = open(libgen.compiler()).read()
+assert text.endswith(' nvcc /opt/cuda/bin/nvcc "$@"\\n'), text
+ptxopt.tilelang.uninstall()
+same((libgen.compiler(), nvcc.get_nvcc_compiler()), ("/opt/cuda/bin/nvcc",) * 2, "uninstalled")
+"""),
     "tilelang, without our program": ("", """
 import contextlib, io, ptxopt.tilelang
 fake_settings.nvcc = "/opt/cuda/bin/nvcc"
