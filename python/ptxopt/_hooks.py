@@ -9,6 +9,7 @@ import hashlib
 import importlib
 import json
 import os
+import re
 import sys
 import tempfile
 import threading
@@ -22,7 +23,7 @@ from ._library import version_line
 from ._log import hooks
 from ._optimize import Result, optimize
 
-CLIENTS = ("triton", "numba", "warp", "cupy", "jax", "torch")
+CLIENTS = ("triton", "numba", "warp", "cupy", "jax", "tilelang", "cutedsl", "torch")  # torch last: it sets variables for children
 OPTION_NAMES = ("level", "passes", "skip", "knobs", "guard", "guard_rule", "guard_tries", "ptxas", "ptxas_options", "timeout", "jobs", "arch",
                 "facts", "profile")
 _FILES = ("facts", "profile")  # what stands there, or the path of a file
@@ -67,13 +68,18 @@ def say_once(text: str) -> None:
     hooks.warning("%s", text)
 
 
+def with_usual(options: Mapping[str, Any]) -> Dict[str, Any]:
+    """The options and, where these do not say, those of $PTXOPT_HOOK_OPTIONS, JSON."""
+    try:
+        return {**json.loads(os.environ.get("PTXOPT_HOOK_OPTIONS") or "{}"), **options}
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"PTXOPT_HOOK_OPTIONS is not a JSON object: {error}") from error
+
+
 def set_options(options: Mapping[str, Any], table: Optional[bool]) -> None:
     """Options of optimize() for all hooks; those of $PTXOPT_HOOK_OPTIONS, JSON, are the usual ones. `facts` and `profile` may be
     paths, and may name kernels that a text does not have."""
-    try:
-        chosen = {**json.loads(os.environ.get("PTXOPT_HOOK_OPTIONS") or "{}"), **options}
-    except (TypeError, ValueError) as error:
-        raise UsageError(f"PTXOPT_HOOK_OPTIONS is not a JSON object: {error}") from error
+    chosen = with_usual(options)
     for name in chosen:
         if name not in OPTION_NAMES:
             raise TypeError(f"there is no option {name}; there are {', '.join(OPTION_NAMES)}")
@@ -133,6 +139,9 @@ def result_of(client: str, ptx: AnyStr, *, ptxas: Optional[str] = None, arch: Op
         _record([KernelStats(client, name, arch or "", False, trouble=(str(error).splitlines() or [""])[0])])
         return None
     _record(records)
+    too_new = [found[1] for found in (re.search(r"Unsupported \.version (\d+\.\d+)", k.trouble) for k in records) if found]
+    if too_new:
+        say_once(f"{client}: no ptxas here takes PTX {too_new[0]}, so kernels stay as they are: pip install -U nvidia-cuda-nvcc")
     return result
 
 

@@ -8,15 +8,14 @@ $XLA_FLAGS. ptxopt-ptxas calls the ptxas that JAX would have called. Its reports
 """
 from __future__ import annotations
 
-import json
 import os
-import shlex
 import shutil
 import sys
 import tempfile
 from typing import Any, Dict, List, Optional
 
 from . import _hooks
+from ._drop_in import arguments_of, options_text, records_of
 from ._hooks import KernelStats, Stats
 from ._patch import restore_environment
 from ._programs import program_path
@@ -38,7 +37,7 @@ def _nvvm() -> Optional[str]:
 def install(*, table: Optional[bool] = None, **options: Any) -> None:
     """Sets the environment; `options` are level, those of the guard, passes and knobs of ptxopt.optimize."""
     global _before, _folder
-    arguments = _arguments(options)
+    arguments = arguments_of("JAX", _hooks.with_usual(options))
     _hooks.set_options(options, table)
     if _before is not None:
         return
@@ -51,12 +50,10 @@ def install(*, table: Optional[bool] = None, **options: Any) -> None:
     nvvm = _nvvm()
     if nvvm is not None:
         os.symlink(nvvm, os.path.join(_folder, "nvvm"))
-    # As for the other hooks, where nobody says.
-    tries = None if os.environ.get("PTXOPT_GUARD_TRIES") else "--guard-tries=1"
     wanted = {
         "CUDA_ROOT": _folder,
         "XLA_FLAGS": " ".join([os.environ.get("XLA_FLAGS", ""), f"--xla_gpu_cuda_data_dir={_folder}", *FLAGS]).strip(),
-        "PTXOPT_OPTIONS": " ".join(filter(None, [tries, os.environ.get("PTXOPT_OPTIONS", ""), *arguments, f"--report={_folder}/reports/"])),
+        "PTXOPT_OPTIONS": options_text(arguments, f"{_folder}/reports"),
         "PTXOPT_PYTHON_PACKAGES": os.pathsep.join(package_folders()),
     }
     if os.environ.get("JAX_COMPILATION_CACHE_DIR"):  # its key does not know us
@@ -78,32 +75,5 @@ def stats() -> Stats:
     return _hooks.stats("jax")
 
 
-def _arguments(options: Dict[str, Any]) -> List[str]:
-    arguments = []
-    for name, value in options.items():
-        if name == "level":
-            arguments.append(f"-O{value}")
-        elif name in ("guard", "guard_rule", "guard_tries", "ptxas"):
-            arguments.append(f"--{name.replace('_', '-')}={value}")
-        elif name in ("passes", "skip"):
-            arguments.append(f"--{'passes' if name == 'passes' else 'skip-pass'}={','.join(value)}")
-        elif name in ("facts", "profile"):
-            if not isinstance(value, (str, os.PathLike)):
-                raise TypeError(f"JAX's hook takes {name} as the path of a file")
-            arguments.append(shlex.quote(f"--{'facts' if name == 'facts' else 'profile-use'}={os.path.abspath(value)}"))
-        elif name == "knobs":
-            arguments += [f"--{knob}={number}" for knob, number in value.items()]
-        else:
-            raise TypeError(f"JAX's hook has no option {name}")
-    return arguments
-
-
 def _records() -> List[KernelStats]:
-    reports = os.path.join(_folder, "reports")
-    if not _folder or not os.path.isdir(reports):
-        return []
-    records = []
-    for name in sorted(os.listdir(reports)):
-        with open(os.path.join(reports, name), encoding="utf-8") as file:
-            records += _hooks.records_of("jax", json.load(file))
-    return records
+    return records_of("jax", os.path.join(_folder, "reports")) if _folder else []

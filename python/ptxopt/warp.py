@@ -4,7 +4,8 @@
     ptxopt.warp.install()
 
 Warp writes PTX or a cubin; this hook has it write PTX (warp.config.cuda_output) where the program has not chosen, since a
-cubin is past optimizing. The hash of a module, which names its folder in Warp's cache, has the version and the options
+cubin is past optimizing. compile_aot_module for an architecture does not ask warp.config: the hook has it write PTX too
+where use_ptx is None. load_aot_module looks for PTX first. The hash of a module, which names its folder in Warp's cache, has the version and the options
 of ptxopt.
 """
 from __future__ import annotations
@@ -49,6 +50,19 @@ def _patch(context: Any) -> None:
     _client.patches.wrap(hasher, "__init__", _hash_with_us)
     if getattr(config, "cuda_output", "") is None:
         _client.patches.set(config, "cuda_output", "ptx")
+    module = getattr(context, "Module", None)
+    if hasattr(module, "_get_compile_output_name"):
+        _client.patches.wrap(module, "_get_compile_output_name", lambda original: _output_name(original, config))
+
+
+def _output_name(original: Callable[..., str], config: Any) -> Callable[..., str]:
+    """Its ending says what Warp compiles to."""
+    def _get_compile_output_name(self: Any, device: Any, output_arch: Any = None, arch_suffix: str = "", use_ptx: Optional[bool] = None,
+                                 *rest: Any, **named: Any) -> str:
+        if use_ptx is None and device is None:
+            use_ptx = True if config.cuda_output == "ptx" else None
+        return original(self, device, output_arch, arch_suffix, use_ptx, *rest, **named)
+    return _get_compile_output_name
 
 
 def _build_cuda(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -57,7 +71,8 @@ def _build_cuda(original: Callable[..., Any]) -> Callable[..., Any]:
         if named.get("config") == "debug":
             return returned
         if not output_path.endswith(".ptx"):
-            _hooks.say_once("Warp writes a cubin, which is not optimized; warp.config.cuda_output = 'ptx' changes that")
+            _hooks.say_once("Warp writes a cubin, which is not optimized; cuda_output = 'ptx', of warp.config and of the module, and "
+                            "use_ptx=True of compile_aot_module change that")
             return returned
         with open(output_path, "rb") as file:
             ptx = file.read()

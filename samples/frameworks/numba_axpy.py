@@ -4,11 +4,12 @@
 
 Numba hands its PTX to the driver or to a library and never calls ptxas. So it is taken from cuda.compile_ptx, goes
 through `ptxopt as`, and the cubin is what the last lines load where there is a GPU. $PTXOPT names the program. The real
-ptxas must not be older than the NVVM that Numba uses: pip install 'numba-cuda[cu13]' 'nvidia-nvvm==13.0.*' for CUDA 13.0.
+ptxas must not be older than the NVVM that Numba uses: pip install nvidia-cuda-nvcc brings one, which is found here.
 """
 import os
 import subprocess
 import sys
+import sysconfig
 import tempfile
 
 from numba import cuda, types
@@ -28,8 +29,12 @@ def cubin_of(function, signature, capability):
         source, out = os.path.join(folder, f"{function.__name__}.ptx"), os.path.join(folder, "out.cubin")
         with open(source, "w") as file:
             file.write(ptx)
-        subprocess.run([os.environ.get("PTXOPT", "ptxopt"), "as", f"-arch=sm_{capability[0]}{capability[1]}", source, "-o", out],
-                       check=True)
+        done = subprocess.run([os.environ.get("PTXOPT", "ptxopt"), "as", f"-arch=sm_{capability[0]}{capability[1]}", source, "-o", out],
+                              stderr=subprocess.PIPE, text=True, env={"PTXOPT_PYTHON_PACKAGES": sysconfig.get_path("purelib"), **os.environ})
+        if "Unsupported .version" in done.stderr:
+            sys.exit("no ptxas here takes the PTX of this Numba: pip install -U nvidia-cuda-nvcc")
+        sys.stderr.write(done.stderr)
+        done.check_returncode()
         with open(out, "rb") as file:
             return file.read()
 

@@ -4,7 +4,7 @@
   tests/python/hooks.py --tool PTXOPT
 
 Each case runs in a Python process of its own. fakes/ has the clients, as small as their interfaces are: Triton by its stage
-hook and without it, numba-cuda, Warp, CuPy. libptxopt.so lies beside the tool.
+hook and without it, numba-cuda, Warp, CuPy, CuTe DSL, TileLang. libptxopt.so lies beside the tool.
 """
 import argparse
 import os
@@ -239,6 +239,7 @@ ptxopt.torch.uninstall()
 same([n for n in os.environ if n.startswith("PTXOPT_HOOK")] + [os.environ.get("TORCHINDUCTOR_CACHE_DIR")], [None], "the environment")
 """),
     "numba": ("", """
+import contextlib, io, tempfile
 import ptxopt.numba
 ptxopt.numba.install(guard="off", table=False)
 import numba_cuda
@@ -252,12 +253,22 @@ lto = codegen.CUDACodeLibrary(lto=True)
 same(lto.get_cubin(), ("linked", False, made[0]), "link-time optimization")
 same(codegen.CUDACodeLibrary(lto=True, files=["a.o"]).get_cubin(), ("linked", True, None), "with other files")
 assert len(dispatcher.CUDACache()._index_key("sig", "codegen")) == 3
+fake = os.path.join(tempfile.mkdtemp(), "ptxas")
+open(fake, "w").write("#!/bin/sh\\necho \\"ptxas k.ptx, line 1; fatal   : Unsupported .version 9.9; current version is '9.0'\\" >&2; exit 255\\n")
+os.chmod(fake, 0o755)
+os.environ.update(PTXOPT_PTXAS=fake, PTXOPT_CACHE_DIR="")
+os.environ.pop("PTXOPT_GUARD", None)
+ptxopt.numba.install(table=False)
+said = io.StringIO()
+with contextlib.redirect_stderr(said):
+    same([codegen.CUDACodeLibrary().get_asm_strs() for _ in range(2)], [[fake_settings.ptx]] * 2, "PTX that is newer than ptxas")
+same(said.getvalue().count("no ptxas here takes PTX 9.9, so kernels stay as they are: pip install"), 1, said.getvalue())
 ptxopt.numba.uninstall()
 same(codegen.CUDACodeLibrary().get_asm_strs(), [fake_settings.ptx], "uninstalled")
 same(dispatcher.CUDACache()._index_key("sig", "codegen"), ("sig", "codegen"), "uninstalled")
 """),
     "warp": ("", """
-import tempfile, warp, warp._src.build, warp._src.context as context
+import contextlib, io, tempfile, warp, warp._src.build, warp._src.context as context
 import ptxopt.warp
 folder = tempfile.mkdtemp()
 def build(name, **options):
@@ -268,10 +279,20 @@ plain = context.ModuleHasher([], {"a": 1}).hash
 ptxopt.warp.install(guard="off", table=False)
 same(warp.config.cuda_output, "ptx", "PTX is asked for")
 assert build("k.sm80.ptx") != fake_settings.ptx and ptxopt.warp.stats()[0].changed
-same(build("k.sm80.cubin"), fake_settings.ptx, "a cubin")
+said = io.StringIO()
+with contextlib.redirect_stderr(said):
+    same(build("k.sm80.cubin"), fake_settings.ptx, "a cubin")
+assert "cuda_output = 'ptx'" in said.getvalue() and "use_ptx=True" in said.getvalue(), said.getvalue()
+def ahead(**choice):
+    return context.Module()._get_compile_output_name(None, 80, **choice)
+same([ahead(), ahead(use_ptx=False), ahead(use_ptx=True)], ["k.sm80.ptx", "k.sm80.cubin", "k.sm80.ptx"], "ahead of time")
+warp.config.cuda_output = "cubin"
+same(ahead(), "k.sm80.cubin", "the program's choice")
+warp.config.cuda_output = "ptx"
 assert context.ModuleHasher([], {"a": 1}).hash != plain
 ptxopt.warp.uninstall()
 same((build("l.sm80.ptx"), warp.config.cuda_output, context.ModuleHasher([], {"a": 1}).hash), (fake_settings.ptx, None, plain), "uninstalled")
+same(ahead(), "k.sm80.cubin", "uninstalled")
 """),
     "cupy": ("", """
 import cupy, cupy.cuda.compiler as compiler
@@ -302,6 +323,110 @@ subprocess.run([os.path.join(folder, "bin", "ptxas"), "-arch=sm_80", text, "-o",
 same([(k.client, k.kernel, k.arch) for k in ptxopt.jax.stats()], [("jax", "softmax", "sm_80")], "stats")
 ptxopt.jax.uninstall()
 same((os.environ.get("CUDA_ROOT"), os.environ["XLA_FLAGS"], os.environ["JAX_COMPILATION_CACHE_DIR"]), (None, "--theirs", "/cache"), "uninstalled")
+"""),
+    "cutedsl": ("", """
+import contextlib, io, tempfile
+work = tempfile.mkdtemp()
+fake = os.path.join(work, "ptxas")
+def ptxas(does):
+    open(fake, "w").write("#!/bin/sh\\nfor output; do :; done\\necho $* > " + work + "/call\\n" + does + "\\n")
+    os.chmod(fake, 0o755)
+os.environ.update(PTXOPT_PTXAS=fake, PTXOPT_CACHE_DIR="")
+ptxas('printf cubin > "$output"')
+import cutlass, ptxopt.cutedsl
+from cutlass.base_dsl.compiler import BINARY, Compiler
+from cutlass.base_dsl.dsl import BaseDSL
+PIPELINE = "builtin.module(cute-to-nvvm{cubin-format=bin %s opt-level=3 rdc=false enable-cuda-dialect=true})"
+def compiled(options="", binaries=1):
+    module = Compiler().compile(binaries, PIPELINE % options if "module" not in options else options, remark_filter="")
+    return [(op.operation.attributes["value"].value_bytes, op.operation.attributes["global_type"]) for op in module.body.operations[1:]]
+plain = [(b"text", "!llvm.array<4 x i8>"), (BINARY, f"!llvm.array<{len(BINARY)} x i8>")]
+ours = [plain[0], (b"cubin", "!llvm.array<5 x i8>")]
+same(compiled(), plain, "without us")
+ptxopt.cutedsl.install(guard="off", table=False)
+same(compiled(), ours, "the constant")
+same([(k.kernel, k.arch, k.changed) for k in ptxopt.cutedsl.stats()], [("softmax", "sm_80", True)], "stats")
+call = open(work + "/call").read().split()
+assert "-arch=sm_80" in call and "-lineinfo" not in call, call
+kept = os.path.join(work, "kept")
+same(compiled(f"dump-ptx-path='{kept}' dump-cubin-path='{kept}' ptx-options='-v -w' preserve-line-info=true"), ours, "files that are kept")
+texts = [open(f"{kept}.sm_80.{kind}").read() for kind in ("ptx", "cubin")]
+assert texts[0] != fake_settings.ptx and ".entry softmax" in texts[0] and texts[1] == "cubin", texts
+assert {"-v", "-w", "-lineinfo"} < set(open(work + "/call").read().split())
+same(sorted(os.listdir(work)), ["call", "kept.sm_80.cubin", "kept.sm_80.ptx", "ptxas"], "files")
+said = io.StringIO()
+with contextlib.redirect_stderr(said):
+    same(compiled("rdc=true"), plain, "relocatable code")
+    same(compiled(binaries=2), [plain[0], plain[1], plain[1]], "two binaries")
+    same(compiled("builtin.module(another)"), plain, "another pipeline")
+    same(compiled("ptx-options='-g'"), plain, "for a debugger")
+    ptxas("exit 1")
+    same(compiled(), plain, "no machine code")
+same((said.getvalue().count("several binaries"), said.getvalue().count("no machine code")), (1, 1), said.getvalue())
+assert BaseDSL().get_module_hash(None, "f").startswith("f-ptxopt-")
+ptxopt.cutedsl.uninstall()
+same((compiled(), BaseDSL().get_module_hash(None, "f")), (plain, "f"), "uninstalled")
+"""),
+    "tilelang": ("", """
+import contextlib, io, tempfile
+work = tempfile.mkdtemp()
+text, fake_settings.nvcc = os.path.join(work, "k.ptx"), os.path.join(work, "nvcc")
+open(text, "w").write(fake_settings.ptx)
+drop_in = os.path.join(os.path.dirname(os.environ["PTXOPT"]), "ptxopt-ptxas")
+for path, does in ((fake_settings.nvcc, f'case "$*" in *dryrun*) exit 1 ;; esac\\n'
+                    f'{drop_in} -arch=sm_80 "$2" -o "$2.cubin" || exit 1\\necho "$1 $PTXOPT_OPTIONS"\\n'),
+                   (work + "/ptxas", 'for output; do :; done\\nprintf cubin > "$output"\\n')):
+    open(path, "w").write("#!/bin/sh\\n" + does)
+    os.chmod(path, 0o755)
+os.environ.update(PTXOPT_PTXAS=work + "/ptxas", PTXOPT_CACHE_DIR="", PTXOPT_HOOK_OPTIONS='{"guard": "off"}')
+import tilelang, ptxopt.tilelang
+from tilelang.contrib import nvcc
+from tilelang.jit.adapter import libgen
+from tilelang.cache.binary_cache import BinaryCache, CUDABinaryCache
+from tilelang.cache.kernel_cache import KernelCache
+def keys():
+    return CUDABinaryCache._finalize_key({"a": 1}), KernelCache().key()
+def state():
+    return (keys(), nvcc.get_nvcc_compiler(), libgen.compiler(), vars(BinaryCache)["_finalize_key"], vars(KernelCache)["_get_base_key"])
+before = state()
+ptxopt.tilelang.install(level=1, table=False)
+same(nvcc.compile_cuda(text).split(), ["--cubin", "--guard-tries=1", "--guard=off", "-O1", f"--report={ptxopt.tilelang._folder}/reports/"], "options")
+same([(k.client, k.kernel, k.arch) for k in ptxopt.tilelang.stats()], [("tilelang", "softmax", "sm_80")], "stats")
+assert libgen.compiler() == nvcc.get_nvcc_compiler() != fake_settings.nvcc
+one = keys()
+assert all("ptxopt" in key for key in one) and "CUDABinaryCache" in one[0], one
+ptxopt.tilelang.install(level=2, table=False)
+assert one[0] != keys()[0] and one[1] != keys()[1], "the keys do not tell options apart"
+said = io.StringIO()
+with contextlib.redirect_stderr(said):
+    from tilelang.jit.adapter.nvrtc.libgen import compile_cuda
+    same([compile_cuda("code"), compile_cuda("code")], ["code"] * 2, "nvrtc")
+same(said.getvalue().count("execution_backend='tvm_ffi'"), 1, "nvrtc")
+ptxopt.tilelang.uninstall()
+same(state(), before, "uninstalled")
+"""),
+    "tilelang, imported after": ("", """
+import ptxopt.tilelang
+fake_settings.nvcc = "/opt/cuda/bin/nvcc"
+ptxopt.tilelang.install(table=False)
+from tilelang.contrib import nvcc
+from tilelang.jit.adapter import libgen
+assert libgen.compiler() == nvcc.get_nvcc_compiler() == ptxopt.tilelang._folder + "/nvcc"
+text = open(libgen.compiler()).read()
+assert text.endswith(' nvcc /opt/cuda/bin/nvcc "$@"\\n'), text
+ptxopt.tilelang.uninstall()
+same((libgen.compiler(), nvcc.get_nvcc_compiler()), ("/opt/cuda/bin/nvcc",) * 2, "uninstalled")
+"""),
+    "tilelang, without our program": ("", """
+import contextlib, io, ptxopt.tilelang
+fake_settings.nvcc = "/opt/cuda/bin/nvcc"
+ptxopt.tilelang.install(table=False)
+os.environ["PTXOPT"] = "/nothing/ptxopt"
+from tilelang.contrib import nvcc
+said = io.StringIO()
+with contextlib.redirect_stderr(said):
+    same([nvcc.get_nvcc_compiler(), nvcc.get_nvcc_compiler()], ["/opt/cuda/bin/nvcc"] * 2, "TileLang goes on")
+same(said.getvalue().count("TileLang: not optimized"), 1, "said once")
 """),
 }
 

@@ -65,7 +65,8 @@ std::string library(const std::string& value) {
 }
 
 std::string hooks(const std::string& value) {
-  static const std::vector<std::string_view> known{"triton", "numba", "warp", "cupy", "jax", "torch", "all"};
+  static const std::vector<std::string_view> known{"triton",   "numba",   "warp",  "cupy", "jax",
+                                                   "tilelang", "cutedsl", "torch", "all"};
   for (const std::string& part : partsOf(value, ',')) {
     std::string_view name = part;
     name.remove_prefix(std::min(name.size(), name.find_first_not_of(' ')));

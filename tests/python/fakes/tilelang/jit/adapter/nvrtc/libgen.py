@@ -1,0 +1,2 @@
+def compile_cuda(code, target_format="ptx"):
+    return code
