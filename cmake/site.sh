@@ -1,5 +1,6 @@
 #!/bin/sh
-# Makes a site of the pages, which needs no server and loads nothing from elsewhere: FOLDER/index.html.
+# Makes a site of the pages, which loads nothing from elsewhere and opens from a folder, too: FOLDER/index.html. Search needs a server
+# (python3 -m http.server), since browsers do not let pages of a folder read other files.
 #
 #   cmake/site.sh [FOLDER]      # build/site/html is the default
 #
@@ -15,4 +16,8 @@ work=build/site
 $work/venv/bin/pip install -q --disable-pip-version-check -r cmake/site/requirements.txt
 python3 cmake/site/stage.py $work
 NO_MKDOCS_2_WARNING=1 $work/venv/bin/mkdocs build -q --strict --clean -f $work/mkdocs.yml -d "$to"
+if grep -rlE '<(script|link|img)[^>]* (src|href)="?https?:' --include='*.html' "$to"; then
+  echo "site: these pages load something from elsewhere" >&2
+  exit 1
+fi
 echo "site: $(find "$to" -name '*.html' | wc -l) pages in $to"

@@ -43,7 +43,7 @@ PAGES = ["*.md", "docs/**/*.md", "tests/README.md", "tests/inputs/syntax/README.
 FIRST_COMMAND = "samples/run.sh"
 MOST_LINES = 100
 # Pages that `words` does not hold yet: those that are being rewritten elsewhere. To be emptied when they come in.
-WORDS_NOT_YET = ("docs/results/", "docs/clients.md", "docs/python.md")
+WORDS_NOT_YET = ("docs/results/speed.md",)
 
 # Programs whose options are not ours, as the first word of a command.
 FOREIGN_PROGRAMS = {"cmake", "ctest", "cpack", "ninja", "git", "clang", "clang++", "nvcc", "pip", "man", "dot", "apt-get"}

@@ -99,7 +99,7 @@ def families():
     """name -> Form, `NAME xN` of those with N arrays."""
     pointers = {
         "constant": "add.s64 %pK, %pK, C;",
-        "constant by halves": HALVES,
+        "constant in 32-bit halves": HALVES,
         "parameter": "add.s64 %pK, %pK, %q1;",
         "register": "add.s64 %pK, %pK, %q6;",
         "product": "mul.wide.s32 %dK, %r2, C; add.s64 %pK, %pK, %dK;",

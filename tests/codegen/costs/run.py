@@ -41,7 +41,7 @@ def both(form, arrays=(1, 2)):
 # name -> the forms that it is the mean of
 COSTS = {
     "step64": both("constant"),
-    "carryStep64": both("constant by halves"),
+    "carryStep64": both("constant in 32-bit halves"),
     "registerStep64": both("parameter") + both("register"),
     "productStep64": both("unit product") + both("product"),
     "add64": ["add.s64", "add.s64 constant", "add.s64 parameter", "sub.s64", "neg.s64"],

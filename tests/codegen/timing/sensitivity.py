@@ -109,7 +109,7 @@ def main():
             ranked = sorted(changes.items(), key=lambda item: (-item[1]["turned"], -item[1]["lost"], -item[1]["new"], item[0]))
             turned = sum(c["turned"] for _, c in ranked)
             lines.append(f"sm_{arch[3:]}: {len(base)} kernels whose code changed, {said} with a better version. {len(names)} figures, each "
-                         f"0.8 and 1.2 times as large: {len(ranked)} of {2 * len(names)} change something, {turned} verdicts are reversed.\n")
+                         f"0.8 and 1.2 times as large: {len(ranked)} of {2 * len(names)} change something, {turned} verdicts turn.\n")
             lines += ["| figure | turned | lost | new |", "|---|--:|--:|--:|"]
             lines += [f"| {figure} | {c['turned']} | {c['lost']} | {c['new']} |" for figure, c in ranked[:SHOWN]]
             lines.append("")
