@@ -14,8 +14,8 @@
 namespace ptxopt::wrapper {
 
 // The nvcc to call: $PTXOPT_NVCC, otherwise the first in PATH, as without us, otherwise that of $CUDA_HOME, of
-// $CUDA_PATH, of /usr/local/cuda. Empty: there is none. Never this program. `passedOver` gets what is wrong with a
-// variable of a toolkit that was looked at.
+// $CUDA_PATH, of /usr/local/cuda. Empty: there is none. Never this program, nor a script that called it. `passedOver`
+// gets what is wrong with a variable of a toolkit that was looked at.
 std::string findNvcc(std::vector<std::string>& passedOver);
 bool isNvcc(const std::string& argument);
 

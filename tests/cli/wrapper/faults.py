@@ -278,6 +278,19 @@ def cpu_seconds(pid):
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
+    def nvcc_finds_itself(self):
+        """A script named nvcc that calls `ptxopt nvcc` is passed over where it calls, and an error where it is named."""
+        calls, scripts = self.folder / "calls", self.folder / "scripts"
+        ours = common.script(scripts / "nvcc", f'#!/bin/sh\necho >> {calls}\n[ $(wc -l < {calls}) -lt 6 ] || exit 9\n'
+                                               f'exec {self.tool} nvcc "$@"\n')
+        common.script(self.folder / "home" / "bin" / "nvcc", "#!/bin/sh\necho real\nexit 7\n")
+        usual = {"PATH": f"{scripts}:/usr/bin:/bin", "CUDA_HOME": str(self.folder / "home")}
+        for settings, words, code, said in (({}, ["x.cu"], 7, b"real"), ({"PTXOPT_NVCC": ours}, ["x.cu"], 2, b"it calls `ptxopt nvcc`"),
+                                            ({}, [ours, "x.cu"], 7, b"real"), ({}, ["nvcc", "x.cu"], 7, b"real")):
+            calls.write_text("")
+            result = run([self.tool, "nvcc", *words], env=environment(**usual, **settings))
+            self.checks.check((result.returncode, said in result.stdout + result.stderr) == (code, True), f"{words} {settings}: {said}", result)
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -295,6 +308,7 @@ def main():
         faults.we_crash()
         faults.is_killed()
         faults.finds_itself()
+        faults.nvcc_finds_itself()
     return faults.checks.end()
 
 
