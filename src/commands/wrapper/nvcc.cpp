@@ -27,24 +27,24 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kOutputCap = std::size_t{64} << 20;
 constexpr const char* kOptionsVariable = "PTXOPT_OPTIONS";
-constexpr const char* kCalled = "PTXOPT_NVCC_CALLED";  // every nvcc on the way here, with colons between
+constexpr const char* kCalledNvcc = "PTXOPT_NVCC_CALLED";  // every nvcc on the way here, with colons between
 
 // A script that calls `ptxopt nvcc` may be the nvcc that is found: what called us is not called again.
-bool isCalled(const std::string& path) {
+bool isCalledNvcc(const std::string& path) {
   std::error_code ignored;
-  return std::ranges::any_of(partsOf(environmentValue(kCalled), ':'),
+  return std::ranges::any_of(partsOf(environmentValue(kCalledNvcc), ':'),
                              [&](const std::string& called) { return fs::equivalent(called, path, ignored); });
 }
 
-void noteCalled(const std::string& path) {
-  const std::string before = environmentValue(kCalled);
-  ::setenv(kCalled, (before.empty() ? path : before + ':' + path).c_str(), 1);
+void noteCalledNvcc(const std::string& path) {
+  const std::string before = environmentValue(kCalledNvcc);
+  ::setenv(kCalledNvcc, (before.empty() ? path : before + ':' + path).c_str(), 1);
 }
 
 bool isUsable(const std::string& path) {
   std::error_code ignored;
   return fs::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0 && !ptxas::isThisProgram(path) &&
-         !isCalled(path);
+         !isCalledNvcc(path);
 }
 
 std::vector<std::string> call(const std::string& program, const std::vector<std::string>& arguments) {
@@ -133,8 +133,8 @@ std::string runNvcc(const std::string& program, const std::vector<std::string>& 
   const std::vector<std::string> found =
       nvcc.find('/') == std::string::npos ? filesInPath(nvcc) : std::vector<std::string>{nvcc};
   if (!found.empty()) {
-    if (isCalled(found.front())) return "it calls `ptxopt nvcc`, which was to call it";
-    noteCalled(found.front());
+    if (isCalledNvcc(found.front())) return "it calls `ptxopt nvcc`, which was to call it";
+    noteCalledNvcc(found.front());
   }
   const std::vector<std::string> plain = call(nvcc, arguments);
   const std::optional<NvccPlan> plan = planOf(nvcc, arguments);
