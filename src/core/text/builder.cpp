@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "PtxLexer.h"
+#include "ir/shrink.h"
 #include "text/canonical.h"
 #include "text/lexer.h"
 #include "text/number.h"
@@ -196,12 +197,7 @@ void Builder::closeBody(const Token& brace) {
   function_->body.end = endOf(brace);
   resolvePending();
   function_->sourceInstructions = static_cast<uint32_t>(function_->instructions.size());
-  // The vectors grew by doubling; give back what a long module would otherwise keep.
-  function_->instructions.shrink_to_fit();
-  function_->operands.shrink_to_fit();
-  function_->registers.shrink_to_fit();
-  function_->constants.shrink_to_fit();
-  function_->locs.shrink_to_fit();
+  shrinkToFit(*function_);
   context_ = Context::Module;
 }
 

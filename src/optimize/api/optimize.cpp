@@ -190,10 +190,10 @@ Result optimize(std::string_view text, const Options& options) {
   const bool keepAll = decline && !options.reprint;
   // The byte order mark is not part of the module.
   const std::string_view mark = text.substr(0, static_cast<std::size_t>(module.source.data() - text.data()));
-  if (!options.reprint) result.output = mark;
   std::vector<text::FunctionPlace> places;
-  result.output +=
+  result.output =
       keepAll ? std::string(module.source) : text::print(module, {.reprint = options.reprint, .places = &places});
+  if (!options.reprint) result.output.insert(0, mark);
   for (std::size_t i = 0; i < reports.size(); ++i) {
     const Function& f = module.functions[i];
     if (keepAll) places.push_back({f.source.begin, f.hasBody ? f.body.begin : f.source.end, f.source.end});

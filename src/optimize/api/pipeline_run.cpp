@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "ir/shrink.h"
 #include "ir/stored_numbers.h"
 #include "ir/verify.h"
 #include "passes/util/same_code.h"
@@ -83,7 +84,10 @@ void PipelineRun::run(std::vector<FunctionReport>& reports, const Visit& before,
       Progress& itsProgress = isDivided ? progress[i] : own;
       if (mayChange_(f)) runSteps(segment, f, analyses, itsProgress, reports[i]);
       if (isLast && keepsText(itsProgress)) f.changed = false;
-      if (isLast) after(f, analyses, reports[i]);
+      if (isLast) {
+        after(f, analyses, reports[i]);
+        shrinkToFit(f);  // while the rest is worked on and the text is printed
+      }
       if (const std::string made = analyses.made(); !made.empty())
         log::debug(log::kAnalyses, [&] { return fmt::format("{}: made {}", module_.text(f.name), made); });
     });
