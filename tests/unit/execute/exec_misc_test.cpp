@@ -81,13 +81,13 @@ TEST_CASE("stackrestore takes what stacksave gave") {
           "sub.u32 %out, %r2, %r0;",
           "b32");
   for (const uint64_t x : narrow) CHECK(x == 0);
-  // Memory given back is out of bounds; a stack pointer above the top is none.
+  // Memory given back is out of bounds; a stack pointer above the top is not one.
   CHECK(
       errorOf("stacksave.u64 %rd1; alloca.u64 %rd2, 16; stackrestore.u64 %rd1; ld.local.u64 %out, [%rd2];").kind ==
       FaultKind::OutOfBounds);
   const ExecError high = errorOf("stacksave.u64 %rd1; add.u64 %rd1, %rd1, 8; stackrestore.u64 %rd1;");
   CHECK(high.kind == FaultKind::OutOfBounds);
-  CHECK(high.message.find("no stack pointer") != std::string::npos);
+  CHECK(high.message.find("not a stack pointer") != std::string::npos);
 }
 
 TEST_CASE("returning from a function frees what it allocated") {
