@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <initializer_list>
 #include <string_view>
+#include <utility>
 
 #include "ptxas/find.h"
 #include "ptxas/find_python.h"
@@ -148,6 +150,45 @@ void findJaxClient(const std::string& self, ClientInfo& client) {
       client.problems.push_back(fmt::format("XLA_FLAGS has no --{}=false: XLA compiles by a library", flag));
     }
   if (client.problems.empty()) considerHook(client);
+}
+
+// A client of a package, which is there under the first of these names; `toSet` is the one step that works.
+void findPackaged(ClientInfo& client, std::initializer_list<const char*> packages, std::string toSet) {
+  for (const char* name : packages)
+    if (const Package package = findPackage(name); !package.folder.empty() && client.found.empty()) {
+      client.found = package.folder;
+      client.version = package.version;
+    }
+  client.toSet = std::move(toSet);
+}
+
+// One that has no more than a hook of the Python package.
+void findHooked(ClientInfo& client, std::initializer_list<const char*> packages) {
+  findPackaged(client, packages, fmt::format("python -m ptxopt {} SCRIPT, after pip install ptxopt", client.name));
+  client.callsUs = CallsUs::No;
+  considerHook(client);
+}
+
+void findNumbaClient(const std::string&, ClientInfo& client) { findHooked(client, {"numba_cuda"}); }
+void findWarpClient(const std::string&, ClientInfo& client) { findHooked(client, {"warp_lang"}); }
+void findCupyClient(const std::string&, ClientInfo& client) {
+  findHooked(client, {"cupy", "cupy_cuda13x", "cupy_cuda12x", "cupy_cuda11x"});
+}
+void findTorchClient(const std::string&, ClientInfo& client) { findHooked(client, {"torch"}); }
+void findTilelangClient(const std::string&, ClientInfo& client) { findHooked(client, {"tilelang"}); }
+void findCutedslClient(const std::string&, ClientInfo& client) { findHooked(client, {"nvidia_cutlass_dsl"}); }
+
+void findMojoClient(const std::string& self, ClientInfo& client) {
+  findPackaged(
+      client, {"mojo"},
+      fmt::format("mojo build --emit asm --target-accelerator sm_90a FILE.mojo; {} KERNEL.ptx -o OUT.ptx", self));
+}
+void findTaichiClient(const std::string& self, ClientInfo& client) {
+  findPackaged(client, {"taichi"}, self + " jit python SCRIPT");
+}
+void findSlangClient(const std::string& self, ClientInfo& client) {
+  findPackaged(client, {"slangtorch", "slangpy"}, self + " jit python SCRIPT");
+  if (client.found.empty()) client.found = findProgram({"slangc"});
 }
 
 void findClangClient(const std::string& self, ClientInfo& client) {

@@ -145,6 +145,30 @@ class Doctor:
         self.checks.check(code == 1 and "no program" in found["problems"][0], "Triton: the hook besides a variable that is wrong", str(found["problems"]))
         file.unlink()
 
+    def producers(self):
+        """Clients of a package: whether it is there, and the one step."""
+        hooked = {"numba": "numba_cuda", "warp": "warp_lang", "cupy": "cupy_cuda13x", "torch": "torch", "tilelang": "tilelang",
+                  "cutedsl": "nvidia_cutlass_dsl"}
+        others = {"mojo": ("mojo", "mojo build --emit asm "), "taichi": ("taichi", " jit python SCRIPT"), "slang": ("slangpy", " jit python SCRIPT")}
+        file = self.packages / "ptxopt_hooks.pth"
+        for client, package in [*hooked.items(), *((name, package) for name, (package, _) in others.items())]:
+            code, found = self.ask(f"--client={client}")
+            self.checks.check(code == 1 and found["problems"][0].endswith(" is not found"), f"{client}: it is not there", str(found["problems"]))
+            (self.packages / f"{package}-1.2.3.dist-info").mkdir()
+        for client in hooked:
+            code, found = self.ask(f"--client={client}")
+            row = found["clients"][0]
+            self.checks.equal((code, row["version"], row["calls_ptxopt"], row["set"]),
+                              (1, "1.2.3", "no", f"python -m ptxopt {client} SCRIPT, after pip install ptxopt"), f"{client}: without the hook")
+            file.touch()
+            code, found = self.ask(f"--client={client}", PTXOPT_HOOKS=client)
+            self.checks.equal((code, found["clients"][0]["calls_ptxopt"]), (0, "yes"), f"{client}: with the hook")
+            file.unlink()
+        for client, (_, step) in others.items():
+            code, found = self.ask(f"--client={client}")
+            row = found["clients"][0]
+            self.checks.check((code, row["version"], row["calls_ptxopt"]) == (0, "1.2.3", "per-call") and step in row["set"], f"{client}: the step", str(row))
+
     def python_package(self):
         """Its programs are in a folder of their own, but for ptxopt-ptxas-blackwell, which is in PATH alone."""
         alone, programs = self.folder / "alone" / "ptxopt", self.folder / "scripts"
@@ -255,6 +279,7 @@ def main():
         doctor.healthy()
         doctor.faults()
         doctor.clients()
+        doctor.producers()
         doctor.python_package()
         doctor.log()
         doctor.cache_key()
