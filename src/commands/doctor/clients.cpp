@@ -60,8 +60,8 @@ void considerHook(ClientInfo& client) {
   if (hook.isThere) client.toSet = fmt::format("export PTXOPT_HOOKS={}", client.name);
   if (hook.isNamed && hook.isThere) client.callsUs = CallsUs::Yes;
   if (hook.isNamed && !hook.isThere)
-    client.problems.push_back(
-        fmt::format("PTXOPT_HOOKS names {}, whose Python has no hooks: it needs pip install ptxopt", client.title));
+    client.problems.push_back(fmt::format(
+        "PTXOPT_HOOKS names {}, whose Python has no hooks: it needs the Python package of ptxopt", client.title));
 }
 
 // The first file of that name in PATH that is a program, of ours or of others.
@@ -164,7 +164,8 @@ void findPackaged(ClientInfo& client, std::initializer_list<const char*> package
 
 // One that has no more than a hook of the Python package.
 void findHooked(ClientInfo& client, std::initializer_list<const char*> packages) {
-  findPackaged(client, packages, fmt::format("python -m ptxopt {} SCRIPT, after pip install ptxopt", client.name));
+  findPackaged(client, packages,
+               fmt::format("python -m ptxopt {} SCRIPT, with the Python package of ptxopt", client.name));
   client.callsUs = CallsUs::No;
   considerHook(client);
 }

@@ -74,10 +74,12 @@ class Doctor:
         self.checks.equal([(p["path"], p["version"], p["architectures"]) for p in found["nvcc"]],
                           [(self.nvcc, "V13.0.88", ["sm_80", "sm_90"])], "nvcc")
         clients = {c["name"]: c for c in found["clients"]}
-        self.checks.equal(list(clients), ["triton", "jax", "clang", "nvcc", "cmake"], "all clients")
-        self.checks.check(all(c["found"] and c["set"] for c in clients.values()), "all are found", str(clients))
+        hooked, steps = ["triton", "jax", "numba", "warp", "cupy", "torch", "tilelang", "cutedsl"], ["mojo", "taichi", "slang", "clang", "nvcc", "cmake"]
+        self.checks.equal(list(clients), hooked + steps, "all clients")
+        self.checks.equal([n for n, c in clients.items() if c["found"]], ["triton", "jax", "clang", "nvcc", "cmake"], "those that are here")
+        self.checks.check(all(c["set"] for c in clients.values()), "each has its step", str(clients))
         self.checks.equal({n: c["calls_ptxopt"] for n, c in clients.items()},
-                          {"triton": "no", "jax": "no", "clang": "per-call", "nvcc": "per-call", "cmake": "per-call"}, "none is told of us")
+                          {**dict.fromkeys(hooked, "no"), **dict.fromkeys(steps, "per-call")}, "none calls ptxopt")
         self.checks.equal([clients[n]["version"] for n in ("triton", "jax")], ["3.9.0", "0.10.2"], "versions of packages")
         text = run([self.tool, "doctor"], env=self.env)
         for line in ("ptxas, in the order in which they are tried:", f"  {self.ptxas} (PATH)", "    V13.4.1, PTX up to 9.4",
@@ -130,7 +132,7 @@ class Doctor:
     def hooks(self):
         """The hooks of the Python package, which $PTXOPT_HOOKS names, where the package is there."""
         code, found = self.ask("--client=triton", PTXOPT_HOOKS="triton")
-        self.checks.check(code == 1 and "pip install ptxopt" in found["problems"][0], "a hook without the package", str(found["problems"]))
+        self.checks.check(code == 1 and "the Python package of ptxopt" in found["problems"][0], "a hook without the package", str(found["problems"]))
         file = self.packages / "ptxopt_hooks.pth"
         file.touch()
         for client in ("triton", "jax"):
@@ -159,7 +161,7 @@ class Doctor:
             code, found = self.ask(f"--client={client}")
             row = found["clients"][0]
             self.checks.equal((code, row["version"], row["calls_ptxopt"], row["set"]),
-                              (1, "1.2.3", "no", f"python -m ptxopt {client} SCRIPT, after pip install ptxopt"), f"{client}: without the hook")
+                              (1, "1.2.3", "no", f"python -m ptxopt {client} SCRIPT, with the Python package of ptxopt"), f"{client}: without the hook")
             file.touch()
             code, found = self.ask(f"--client={client}", PTXOPT_HOOKS=client)
             self.checks.equal((code, found["clients"][0]["calls_ptxopt"]), (0, "yes"), f"{client}: with the hook")
