@@ -15,13 +15,20 @@ TOOLS = {"cuda-tools": ["nvidia-cuda-nvdisasm==13.5.*", "nvidia-cuda-nvcc==13.5.
 HOOKS = {"triton-3.2": ["triton==3.2.0", "setuptools"], "triton-3.5": ["triton==3.5.0"], "triton-3.6": ["triton==3.6.0"],
          "triton-3.7": ["triton==3.7.1"], "triton-3.8": ["triton==3.8.0"], "warp": ["warp-lang==1.19.0"],
          "cupy": ["cupy-cuda12x==14.2.0", "nvidia-cuda-nvrtc-cu12"]}
+# Compilers that tests/codegen/producers takes PTX from: 0.4, 0.7 and 0.1 GB, and with TileLang's PyTorch 6.
+PRODUCERS = {"cutedsl": ["nvidia-cutlass-dsl==4.8.1"], "mojo": ["mojo==1.2.0", "max-mojo-libs==26.7.0", "max-core==26.7.0"],
+             "slang": ["--no-deps", "slangtorch==1.3.22"], "tilelang": ["tilelang==0.1.15"]}
 MOST_SECONDS = 1200
+
+
+def packages_of(name):
+    return {**PACKAGES, **TOOLS, **HOOKS, **PRODUCERS}[name]
 
 
 def python_with(name, install=True):
     """The interpreter of the environment of that name; None, with the reason, where that cannot be made or, without
     `install`, is not there."""
-    packages = {**PACKAGES, **TOOLS, **HOOKS}[name]
+    packages = packages_of(name)
     folder = Path(os.environ.get("PTXOPT_TEST_CACHE", Path.home() / ".cache" / "ptxopt-tests")) / name
     python, done = folder / "bin" / "python", folder / "packages.json"
     if done.exists() and json.loads(done.read_text()) == packages:

@@ -10,7 +10,7 @@ ROOT = HERE.parents[2]
 sys.path.insert(0, str(HERE.parents[1] / "lib"))
 from compilers import (CUDA_HEADER, OPENCL_FLAGS, OPENCL_HEADER, Compilation, cuda_by_clang, digest, find,  # noqa: E402
                        read, version)
-from framework_packages import PACKAGES, python_with  # noqa: E402
+from framework_packages import packages_of, python_with  # noqa: E402
 from gcc_offload import device_compiler  # noqa: E402
 
 KERNELS = HERE / "kernels"
@@ -27,9 +27,10 @@ SOURCES = {
     "openacc": {"own": (KERNELS / "openacc", "*.c")},
     "openmp": {"own": (KERNELS / "openmp", "*.c")},
     "numba": {"own": (KERNELS / "python", "numba_kernels.py")},
-    "triton": {"own": (KERNELS / "python", "triton_kernels.py")},
+    **{name: {"own": (KERNELS / "python", f"{name}_kernels.py")} for name in ("triton", "cutedsl", "mojo", "slang", "tilelang")},
 }
-PACKAGED = ["numba", "triton"]  # what needs packages from a registry
+# What needs packages from a registry, and their environment.
+PACKAGED = {"numba": "frameworks", "triton": "frameworks", "cutedsl": "cutedsl", "mojo": "mojo", "slang": "slang", "tilelang": "tilelang"}
 SETS = list(CUDA)
 
 
@@ -85,21 +86,27 @@ def of_gcc(language):
     return commands
 
 
-def of_python(source, arch):
+def of_python(producer):
     """A file for each kernel."""
-    python, why = python_with("frameworks", install=False)
-    if not python:
-        raise Missing(f"its packages: {why}; --install installs them")
-    listed = subprocess.run([python, source, "--list"], capture_output=True, text=True)
-    if listed.returncode:
-        raise Missing(listed.stderr.strip().splitlines()[-1])
-    for name in listed.stdout.split():
-        yield name, [python, str(source), name, re.search(r"\d+", arch)[0]], " ".join(PACKAGES["frameworks"])
+    def commands(source, arch):
+        environment = PACKAGED[producer]
+        python, why = python_with(environment, install=False)
+        if not python:
+            raise Missing(f"its packages: {why}; --install installs them")
+        listed = subprocess.run([python, source, "--list"], capture_output=True, text=True)
+        if listed.returncode:
+            raise Missing(listed.stderr.strip().splitlines()[-1])
+        kernels = digest(*(read(path) for path in sorted(KERNELS.glob(f"{producer}/*"))))  # of those in another language
+        capability = re.search(r"\d+", arch)[0] if environment == "frameworks" else arch.removeprefix("sm_")
+        for name in listed.stdout.split():
+            command = [python, str(source), name, capability]
+            yield name, command, " ".join(["packages", *packages_of(environment), kernels])
+    return commands
 
 
 COMMANDS = {"nvcc": of_cuda_by_nvcc, "clang-O2": of_cuda_by_clang("-O2"), "clang-O0": of_cuda_by_clang("-O0"),
             "slices": of_cuda_by_clang("-O2"), "opencl-O2": of_opencl("-O2"), "opencl-O0": of_opencl("-O0"),
-            "openacc": of_gcc("openacc"), "openmp": of_gcc("openmp"), "numba": of_python, "triton": of_python}
+            "openacc": of_gcc("openacc"), "openmp": of_gcc("openmp"), **{name: of_python(name) for name in PACKAGED}}
 
 
 def items(producer, arch, sets):

@@ -19,7 +19,7 @@ table is about the functions that have what a pass looks for, of all producers t
 --check fails (exit 1, with names) when the guarded results break a bound of BOUNDS or a function is worse, and says which aims
 are not reached. --verify runs before and after all of -O2 with the interpreter, too. --list names what is worse without the
 guard, and where the guard took back smaller innermost loops. Without ptxas or any producer the script says so and ends with
-status 77. --install gets Numba and Triton from PyPI first, about 1.8 GB (tests/lib/framework_packages.py).
+status 77. --install gets the packages of those that come from PyPI first (tests/lib/framework_packages.py says how large they are).
 """
 import argparse
 import concurrent.futures
@@ -327,8 +327,10 @@ def main():
     os.environ.setdefault("PTXOPT_CACHE_DIR", os.path.join(setup.work, "cache"))
     os.environ.setdefault("TRITON_CACHE_DIR", os.path.join(setup.work, "triton"))
     os.environ["PTXOPT_PTXAS"] = ptxas
-    if args.install and not (installed := python_with("frameworks"))[0]:
-        print(f"the packages of {' and '.join(PACKAGED)} cannot be had: {installed[1]}")
+    for environment in dict.fromkeys(PACKAGED[name] for name in args.producers.split(",") if args.install and name in PACKAGED):
+        python, why = python_with(environment)
+        if not python:
+            print(f"the packages of {environment} cannot be had: {why}")
     items = []
     for producer in args.producers.split(","):
         try:
