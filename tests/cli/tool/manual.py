@@ -19,7 +19,7 @@ TABLE = ROOT / "src" / "commands" / "tool" / "options" / "environment.def"
 
 
 # Set by the program for itself, not by people.
-PRIVATE = {"PTXOPT_AS_CALLED", "XLA_FLAGS"}  # the second is JAX's: doctor looks at what it says
+PRIVATE = {"PTXOPT_AS_CALLED", "PTXOPT_NVCC_CALLED", "XLA_FLAGS"}  # the last is JAX's: doctor looks at what it says
 
 
 def variables_read():
