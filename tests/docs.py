@@ -46,7 +46,7 @@ MOST_LINES = 100
 WORDS_NOT_YET = ("docs/results/speed.md",)
 
 # Programs whose options are not ours, as the first word of a command.
-FOREIGN_PROGRAMS = {"cmake", "ctest", "cpack", "ninja", "git", "clang", "clang++", "nvcc", "pip", "man", "dot", "apt-get"}
+FOREIGN_PROGRAMS = {"cmake", "ctest", "cpack", "ninja", "git", "clang", "clang++", "nvcc", "pip", "man", "dot", "apt-get", "mojo", "slangc"}
 FOREIGN = {"--fmad": "ptxas", "--regAllocOptLevel": "ptxas", "--sanitize": "ptxas",
            "--dryrun": "nvcc", "--ptxas-path": "clang", "--cuda-path": "clang", "--install": "cmake", "--build": "cmake", "--verbose": "cmake",
            "--xla_gpu_cuda_data_dir": "XLA", "--xla_gpu_enable_libnvptxcompiler": "XLA",
