@@ -18,7 +18,7 @@
 namespace ptxopt {
 namespace {
 
-constexpr std::size_t kLeastText = std::size_t{128} << 10, kMostText = std::size_t{32} << 20;
+constexpr std::size_t kLeastText = std::size_t{128} << 10, kMostText = std::size_t{16} << 20;
 constexpr std::size_t kLargePage = std::size_t{2} << 20;
 // What is touched for each byte of a text is 9 to 18 bytes (docs/results/speed.md).
 constexpr std::size_t kBytesPerByte = 16;
