@@ -72,8 +72,8 @@ class TimeComparison {
   // As a part of what it was; what says nothing is none.
   static double gainOf(double before, double after) { return isLonger(after, before) ? 1 - after / before : 0; }
 
-  // Another number of loops, which do not do the same in 8 rounds: ptxas made two of one, or none, on one side only. What
-  // costs more for the same work is worse. Nothing is better by this: which loop became which is not known.
+  // Another number of loops, which do not do the same in 8 rounds: ptxas made two of one, or none, on one side only.
+  // What costs more for the same work is worse. Nothing is better by this: which loop became which is not known.
   Comparison compareTogether() const;
 
   // One loop before became several: the main one, and others for the rounds that are left.

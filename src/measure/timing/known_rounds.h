@@ -1,11 +1,12 @@
-// How often loops iterate, from the loops of the PTX that they were made of, and their constant trip counts or what a profile of
-// launches has of them.
+// How often loops iterate, from the loops of the PTX that they were made of, and their constant trip counts or what a
+// profile of launches has of them.
 //
-// A loop of machine code is made of the innermost loop of the PTX around the branch that leads back to its header, by the
-// lines of its instructions. Where ptxas unrolled it, several instructions come from one of the PTX (copies.h). Of several loops that were made of one, those with fewer
-// copies go round for what is left: of a trip count that is not known for half of what may be left, so that a loop of four
-// copies next to one of sixteen iterates one and a half times. What launches were seen to make may be fewer than the most copies:
-// the loop is then not entered where copies are elsewhere, and left early otherwise.
+// A loop of machine code is made of the innermost loop of the PTX around the branch that leads back to its header, by
+// the lines of its instructions. Where ptxas unrolled it, several instructions come from one of the PTX (copies.h). Of
+// several loops that were made of one, those with fewer copies go round for what is left: of a trip count that is not
+// known for half of what may be left, so that a loop of four copies next to one of sixteen iterates one and a half
+// times. What launches were seen to make may be fewer than the most copies: the loop is then not entered where copies
+// are elsewhere, and left early otherwise.
 // Declines: branches back that are of different loops or of none; a loop in which a loop was made of the same one;
 // nothing that shows the copies, unless each line has one instruction.
 #pragma once

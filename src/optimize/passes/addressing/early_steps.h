@@ -4,7 +4,8 @@
 // it stores. If the round only waits for memory, that makes it longer: on sm_100 a copy of floats takes 683 cycles a
 // round where nothing is cached, and 672 with the step before the store, whose address then has the step taken off.
 // ptxas does not move steps over accesses. It does put them anywhere between accesses, so nothing is moved where no
-// access through the pointer stands in between. No load through the pointer gets a step before it: it would wait for that.
+// access through the pointer stands in between. No load through the pointer gets a step before it: it would wait for
+// that.
 //
 // Only steps that lsr has made products of (step.h) move: where ptxas adds 64 bits in one instruction, a step before
 // its store costs a copy (sm_120: one instruction a round in 14 of 206 kernels).

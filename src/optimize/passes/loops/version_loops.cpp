@@ -1,29 +1,30 @@
 // version-loops: loops without the loads and stores that other accesses made redundant, where these do not overlap.
 //
-// What:       of a loop whose loads and stores of global memory go through several pointers a copy is made that holds where
-//             certain of them do not overlap, with a check before it; the old loop is for where they do. In the copy
-//               a sum that is kept in memory (`y[row] += ...`) is kept in a register, and stored once after the loop,
-//               what does not vary is loaded once before the loop,
+// What:       of a loop whose loads and stores of global memory go through several pointers a copy is made that holds
+//             where certain of them do not overlap, with a check before it; the old loop is for where they do. In the
+//               copy a sum that is kept in memory (`y[row] += ...`) is kept in a register, and stored once after the
+//               loop, what does not vary is loaded once before the loop,
 //               what the round, or the round before, has loaded or stored already is not loaded again.
-//             Where nothing has to be checked, the copy replaces the loop. After LLVM's LoopVersioning, LoopVersioningLICM, and
-//             GCC's predictive commoning.
-// Algorithm:  versioning/: how far a counter goes (round_bound.h); so which bytes are accessed (loop_accesses.h), and which
-//             accesses are redundant if which are apart (redundant_accesses.h). Two ranges of bytes [a, a + m) and [b, b + n),
-//             modulo 2^64, are apart if b - a >= m and a - b >= n, unsigned: that is so also for ranges that wrap.
-// Invariants: the copy is entered only where what it takes for granted holds. Nothing is accessed that was not before: what
-//             is loaded before the loop the first round would have loaded, which is always executed, and what is stored after it
-//             every round has stored. Other threads do not see the difference: the accesses are weak, and nothing in
-//             the loop orders them, so a thread that would see it has a data race.
-// Pays:       by what is not loaded and stored; the check costs some twenty instructions, so the loop must go round often.
+//             Where nothing has to be checked, the copy replaces the loop. After LLVM's LoopVersioning,
+//             LoopVersioningLICM, and GCC's predictive commoning.
+// Algorithm:  versioning/: how far a counter goes (round_bound.h); so which bytes are accessed (loop_accesses.h), and
+//             which accesses are redundant if which are apart (redundant_accesses.h). Two ranges of bytes [a, a + m)
+//             and [b, b + n), modulo 2^64, are apart if b - a >= m and a - b >= n, unsigned: that is so also for ranges
+//             that wrap.
+// Invariants: the copy is entered only where what it takes for granted holds. Nothing is accessed that was not before:
+//             what is loaded before the loop the first round would have loaded, which is always executed, and what is
+//             stored after it every round has stored. Other threads do not see the difference: the accesses are weak,
+//             and nothing in the loop orders them, so a thread that would see it has a data race.
+// Pays:       by what is not loaded and stored; the check costs some twenty instructions, so the loop must go round
+//             often.
 // Cost:       quadratic in the accesses of a loop, at most kMostAccesses.
-// Declines:   too-large; address-size (32 bits); hidden-names (a scope declares a name of a variable anew); loops without a
-//             store (not counted); irreducible, blocks (more than one), no-preheader, scope (braces, declarations,
-//             pragmas but nounroll, a name that means something else before the loop), effects (barriers, calls, atomics,
-//             ordered, volatile and asynchronous accesses, other reads of memory), accesses (too many), counter (no test
-//             of a counter that tells before the loop how far it goes), nothing-redundant (or not to be distinguished),
-// few-rounds,
-//             no-hint (hints are of other loops), too-many-checks (knob runtime-memory-check-threshold), check (it cannot be computed before the loop),
-//             register-pressure.
+// Declines:   too-large; address-size (32 bits); hidden-names (a scope declares a name of a variable anew); loops
+//             without a store (not counted); irreducible, blocks (more than one), no-preheader, scope (braces,
+//             declarations, pragmas but nounroll, a name that means something else before the loop), effects (barriers,
+//             calls, atomics, ordered, volatile and asynchronous accesses, other reads of memory), accesses (too many),
+//             counter (no test of a counter that tells before the loop how far it goes), nothing-redundant (or not to
+//             be distinguished), few-rounds, no-hint (hints are of other loops), too-many-checks (knob
+//             runtime-memory-check-threshold), check (it cannot be computed before the loop), register-pressure.
 #include <algorithm>
 #include <memory>
 #include <set>

@@ -7,8 +7,7 @@
 // With several: after a section whose branch goes, every thread has what it writes. After one with a vote only the
 //             warps have it that ran it; the others hold what nobody wrote. So the addresses of a section must be
 //             one value when only those branches are gone whose sections were run by the threads that load: sections
-// whose
-//             branch goes, and, if this one votes, others that vote on the same value of the same predicate.
+//             whose branch goes, and, if this one votes, others that vote on the same value of the same predicate.
 //             Values that are merely shuffled or computed may come from any section: where it was skipped they
 //             were undefined in all lanes of the warp before, and are so now.
 // Shuffles:   an unguarded shuffle gives a lane what some lane of its warp holds: its own value where the other lane

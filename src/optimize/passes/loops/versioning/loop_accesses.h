@@ -50,8 +50,8 @@ class LoopAccesses {
   std::size_t groups() const { return groups_.size(); }
   // None where the bytes of a group are not known before the loop.
   std::optional<AccessRange> range(std::size_t g) const;
-  // How far `b` begins after `a`, in one round or, with `isRoundBefore`, where `b` is that of the round before; none where that
-  // is not a constant.
+  // How far `b` begins after `a`, in one round or, with `isRoundBefore`, where `b` is that of the round before; none
+  // where that is not a constant.
   std::optional<uint64_t> distance(const LoopAccess& a, const LoopAccess& b, bool isRoundBefore) const;
 
  private:

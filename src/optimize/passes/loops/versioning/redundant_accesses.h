@@ -1,12 +1,12 @@
 // Which accesses of a loop of one block can go, if certain groups of accesses have no byte in common.
 //
 // Loads      one reads what an access before it in the round, or in the round before, read or wrote (its source), if no store
-//            between the two may write there. A load of an address that does not vary may be its own source: then it is read
-//            once before the loop. What is read in the first round without a source there is read before the loop.
+//            between the two may write there. A load of an address that does not vary may be its own source: then it is
+//            read once before the loop. What is read in the first round without a source there is read before the loop.
 // Stores     those to one address that does not vary, in each round, if no load of the loop reads it that has no source, and
 //            nothing else may read or write it. What the last round stores last is stored after the loop.
-// A store of another group that stands between, and any access of another group for a store that goes, makes a pair of groups
-// that must be apart.
+// A store of another group that stands between, and any access of another group for a store that goes, makes a pair of
+// groups that must be apart.
 // Declines: accesses under a guard, vectors, values that are not a whole register of the access's size or, of narrow
 // loads, of one type. A load whose source stands in the same round with no pair between stays: ptxas removes it.
 #pragma once
