@@ -55,7 +55,7 @@ std::vector<ProgramInfo> examineNvcc(std::vector<std::string>& problems) {
   if (nvcc.empty()) return {};
   ProgramInfo program;
   program.path = nvcc;
-  program.version = ptxas::versionOfPtxas(nvcc);  // their answers are alike
+  program.version = ptxas::versionOfPtxas(nvcc);  // their results are alike
   ProcessOptions options;
   options.timeoutSeconds = 60;
   std::istringstream listed(runProcess({nvcc, "--list-gpu-code"}, options).out);

@@ -84,7 +84,7 @@ void say(const ImageAnswer& a) {
 
 int answerModule(std::span<char* const> words, const wrapper::WrapperOptions& options,
                  const std::string& settings) {
-  // The library may have gone on without the answer.
+  // The library may have gone on without the result.
   ::signal(SIGPIPE, SIG_IGN);
   const ImageRequest request = requestOf(words);
   const auto seconds = std::max(kMostSeconds, static_cast<rlim_t>(request.budget));

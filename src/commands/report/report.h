@@ -1,6 +1,6 @@
 // The report: one HTML page that shows the kernels of a module with their register pressure and their modelled time.
 //
-// The page holds everything it needs: its style, its program and the data, as JSON in a `script` element that is no
+// The page holds everything it needs: its style, its program and the data, as JSON in a `script` element that is not a
 // program. All that comes from the module gets into the document as text by that program, never as markup; in the
 // JSON `<` is written as an escape, so that no text can end the element. What is not UTF-8 is replaced.
 // Cost: linear in the module, plus the segments of live ranges.

@@ -1,8 +1,8 @@
 // The log of calls that the drop-in ptxas keeps where $PTXOPT_LOG names a file: a line of JSON for each call with an
 // input. `ptxopt doctor` finds in it whether a client called us.
 //
-// A line is added by one write at the end of the file, so that processes do not mix theirs. What is read back leaves out
-// lines that are none of ours. Nothing is ever removed: the user who asks for the log removes it.
+// A line is added by one write at the end of the file, so that processes do not mix theirs. What is read back leaves
+// out lines that are none of ours. Nothing is ever removed: the user who asks for the log removes it.
 #pragma once
 
 #include <cstddef>

@@ -3,9 +3,9 @@
 // That are ELF files (programs, shared libraries, objects), archives of objects, bare fat binaries, and cubins. The
 // first bytes of a file show what it is. In ELF files fat binaries lie one after the other in .nv_fatbin; those of
 // relocatable device code (nvcc -rdc=true), which is linked at build time or by the driver, in __nv_relfatbin. An ELF
-// file for NVIDIA's machines is a cubin itself. Modules point into the bytes that were read. Declines: 32-bit and
-// big-endian ELF files, and thin archives, whose members are files of their own. Cost: linear in sections, members and
-// entries; only their heads are read.
+// file for NVIDIA's machines is a cubin itself. Modules point into the bytes that were read.
+// Declines: 32-bit and big-endian ELF files, and thin archives, whose members are files of their own. Cost: linear in
+// sections, members and entries; only their heads are read.
 #pragma once
 
 #include <cstddef>

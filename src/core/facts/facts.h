@@ -5,11 +5,12 @@
 //         {"index": 0, "align": 16, "noalias": true, "readonly": true, "bytes": 4096}]}]}
 //
 // A number is a number, or an object of `value`, or of `least`, `most` and `multiple`. Components of `block` and `grid`
-// that are left out are not known. `align`, `noalias`, `readonly` and `bytes` say, for the memory that a 64-bit
-// parameter leads to, what PointerFact has; `align` is a multiple of the address that is a power of two. A kernel is
-// named as it is, or by a pattern with * and ?. All that matches counts together. In PTX, `//ptxopt:facts {...}` from a
-// kernel's first word to its closing brace says the same of that kernel, without "kernel". `iterations` of a kernel,
-// and of `loops` of it, named by a label (`"loops": [{"label": "$L__BB0_2", "iterations": 100}]`), are not promises.
+// that are left out are not known. `align`, `noalias`, `readonly`
+// and `bytes` say, for the memory that a 64-bit parameter leads to, what PointerFact has; `align` is a multiple of the
+// address that is a power of two. A kernel is named as it is, or by a pattern with * and ?. All that matches counts
+// together. In PTX, `//ptxopt:facts {...}` from a kernel's first word to its closing brace says the same of that
+// kernel, without "kernel". `iterations` of a kernel, and of `loops` of it, named by a label (`"loops": [{"label":
+// "$L__BB0_2", "iterations": 100}]`), are not promises.
 // Errors: what is not JSON, words twice in an object, unknown words, numbers that no launch can have, parameters that
 // are not there or are not integers, facts that contradict each other or the kernel's directives, patterns that no
 // kernel matches, and labels that are not there. In a comment such a label says nothing: passes may have removed the

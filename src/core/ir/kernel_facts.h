@@ -49,8 +49,8 @@ struct LoopFact {
   uint32_t iterations = 0;
 };
 
-// Bits of a parameter, or of a member of one that is a structure, which are the same in all launches: also of what is no
-// integer.
+// Bits of a parameter, or of a member of one that is a structure, which are the same in all launches: also of what is
+// not an integer.
 struct ExactPart {
   uint32_t parameter = 0;  // in the order of the kernel's parameters, from 0
   uint32_t offset = 0;     // in the parameter, bytes

@@ -1,8 +1,8 @@
 // A second body of a kernel, for launches that have what the body relies on, as a test at its entry shows.
 //
-// Made by version-kernels and put into the kernel by join-versions; between the two, function passes work on it as on any
-// function. It is a copy of its kernel: Function::index, parameters and variables are those of the kernel, so that what is
-// known of the kernel by its index holds of it as well. What is known of its launches, Module::factsOf says.
+// Made by version-kernels and put into the kernel by join-versions; between the two, function passes work on it as on
+// any function. It is a copy of its kernel: Function::index, parameters and variables are those of the kernel, so that
+// what is known of the kernel by its index holds of it as well. What is known of its launches, Module::factsOf says.
 #pragma once
 
 #include <array>

@@ -90,8 +90,8 @@ struct Match {
   uint64_t kernels = 0;                // of the module, that the profile has
   std::vector<std::string> unmatched;  // kernels of the profile that are not in the module, as the source has them
 };
-// Sets Module::profiles, and what they say of loops as Module::facts, where the user says nothing of these. What is wrong, ready
-// to print; empty: nothing. Facts are read before. Functions for which `isUsed` is false get nothing.
+// Sets Module::profiles, and what they say of loops as Module::facts, where the user says nothing of these. What is
+// wrong, ready to print; empty: nothing. Facts are read before. Functions for which `isUsed` is false get nothing.
 std::string read(std::string_view json, std::string_view name, Module& module, Match* match = nullptr,
                  const std::function<bool(const Function&)>& isUsed = {});
 

@@ -2,7 +2,7 @@
 //
 // The program runs in a process group of its own with standard input from /dev/null. When it ends, or its time is
 // over, or the caller cancels, everything that is left of the group is killed: a test script leaves no stray
-// children behind. What a child moves into another group or session is out of reach.
+// children. What a child moves into another group or session is out of reach.
 // Output beyond the cap is read and thrown away, so that the program never blocks on a full pipe.
 // Needs POSIX; on Linux it waits on a pidfd, elsewhere it looks every few milliseconds. Safe to call from several
 // threads.

@@ -7,9 +7,10 @@
 // instruction costs its part while the other three do the same.
 // A target has the figures of the row that targets.def names.
 //
-// Accesses to memory: a use is for each portion of one (portionsOf in operation.h), 128 bytes. That is a wavefront of L1 and
-// shared memory: one cycle of the SM, four in the tables. Without bank conflicts an access of 4 bytes a thread is
-// one portion, of 8 bytes two and of 16 bytes four. Bank conflicts and addresses that are not neighbours are not in it.
+// Accesses to memory: a use is for each portion of one (portionsOf in operation.h), 128 bytes. That is a wavefront of
+// L1 and shared memory: one cycle of the SM, four in the tables. Without bank conflicts an access of 4 bytes a thread
+// is one portion, of 8 bytes two and of 16 bytes four. Bank conflicts and addresses that are not neighbours are not in
+// it.
 #pragma once
 
 #include <cstdint>

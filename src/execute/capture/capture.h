@@ -1,16 +1,16 @@
 // What is known of a program that is captured, and the launches that are recorded of it. One for the process.
 //
-// Before a launch that is wanted, all that the device does is waited for, and the memory that the launch can see is read:
-// all, or what pointers lead to from its parameters and its module's variables on, word by word, as a collector of garbage
-// would look for it. After it the same memory is read again. So a program is slowed down, and its streams follow each other
-// while launches are recorded; what it computes stays the same.
+// Before a launch that is wanted, all that the device does is waited for, and the memory that the launch can see is
+// read: all, or what pointers lead to from its parameters and its module's variables on, word by word, as a collector
+// of garbage would look for it. After it the same memory is read again. So a program is slowed down, and its streams
+// follow each other while launches are recorded; what it computes stays the same.
 //
-// A graph is launched once for each of its kernels that is wanted, with all its other nodes switched off, and for what lies
-// between them: so a kernel of it is recorded as any other. What a stream is given while it is captured is not a launch
-// yet.
+// A graph is launched once for each of its kernels that is wanted, with all its other nodes switched off, and for what
+// lies between them: so a kernel of it is recorded as any other. What a stream is given while it is captured is not a
+// launch yet.
 //
-// Not recorded, and counted with the reason: kernels without PTX, by their names; launches with more memory than was allowed,
-// and of kernels that were not looked up by name; graphs with nodes that cannot be switched off.
+// Not recorded, and counted with the reason: kernels without PTX, by their names; launches with more memory than was
+// allowed, and of kernels that were not looked up by name; graphs with nodes that cannot be switched off.
 #pragma once
 
 #include <functional>

@@ -1,8 +1,8 @@
 // The graphs that a program has instantiated, with what their kernels were given.
 //
 // The nodes of its graph show what an instance does: they have to stay. A graph that the program destroys while it has
-// instances is destroyed with the last of them. Arguments are read when a graph is instantiated, or a node of its instance
-// changed: a graph may change later, its instances do not.
+// instances is destroyed with the last of them. Arguments are read when a graph is instantiated, or a node of its
+// instance changed: a graph may change later, its instances do not.
 #pragma once
 
 #include <functional>

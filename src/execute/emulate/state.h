@@ -1,8 +1,8 @@
-// What a program has asked of CUDA so far: modules, kernels and variables that were registered, memory, streams, events,
-// textures. One for the whole process; its users hold its lock.
+// What a program has asked of CUDA so far: modules, kernels and variables that were registered, memory, streams,
+// events, textures. One for the whole process; its users hold its lock.
 //
-// Streams run what they are given at once, so that everything is done when a call returns: an order that CUDA allows. What
-// a stream that is captured is given becomes a node of a graph instead.
+// Streams run what they are given at once, so that everything is done when a call returns: an order that CUDA allows.
+// What a stream that is captured is given becomes a node of a graph instead.
 #pragma once
 
 #include <chrono>
@@ -132,11 +132,11 @@ class State {
   uint64_t measured_ = 0;  // times
 };
 
-// What runs in it: `body` with the lock held. Its Failure is the answer, and the last error of this thread.
+// What runs in it: `body` with the lock held. Its Failure is the result, and the last error of this thread.
 int answer(const char* call, const std::function<void()>& body);
 // The same for a call that launches: one that was refused is counted, so that its program cannot pass over it in silence.
 int answerLaunch(const char* call, const std::function<void()>& body);
-// The same for calls that answer even after a kernel has failed.
+// The same for calls that return a result even after a kernel has failed.
 int answerAnyway(const char* call, const std::function<void()>& body);
 int& lastError();
 

@@ -25,8 +25,8 @@ struct GpuLaunch {
   const record::RecordedLaunch* launch = nullptr;
   // Called in the process that runs it. May throw record::RecordError.
   std::function<BytesOf()> open;
-  // Where its parameters have addresses, and into which entry of RecordedLaunch::memory they lead. Where this is known, nothing
-  // else holds addresses: memory may lie where the driver puts it. In records any word may be one.
+  // Where its parameters have addresses, and into which entry of RecordedLaunch::memory they lead. Where this is known,
+  // nothing else holds addresses: memory may lie where the driver puts it. In records any word may be one.
   struct Pointer {
     std::size_t at, entry;
   };

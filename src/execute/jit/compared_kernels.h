@@ -1,9 +1,9 @@
 // The kernels with launches that are compared (--compare): which have their original beside them, and what was seen of
 // their launches.
 //
-// A module that is loaded with originals says which there are (protocol.h). When a program looks up a kernel of it, the original is looked up
-// too; what the program sets of the one is set of the other. What was seen is said at the end of the process, a line for each kernel.
-// Safe to use from several threads.
+// A module that is loaded with originals says which there are (protocol.h). When a program looks up a kernel of it, the
+// original is looked up too; what the program sets of the one is set of the other. What was seen is said at the end of
+// the process, a line for each kernel. Safe to use from several threads.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// The functions of the driver that load code, as programs see them: what can be optimized is, and the driver gets it; if it does
-// not take it, or anything goes wrong before, it gets what the program gave, and its answer is the program's.
+// The functions of the driver that load code, as programs see them: what can be optimized is, and the driver gets it;
+// if it does not take it, or anything goes wrong before, it gets what the program gave, and its result is the
+// program's.
 #include <cstdint>
 #include <memory>
 #include <optional>

@@ -1,8 +1,8 @@
 // The options that a program gives to the driver with an image (CUjit_option); some are places for what the driver
 // says.
 //
-// What was optimized is tried on a copy of them, whose buffers are copies, too. If the driver takes it, the program's get what the copies
-// have then; otherwise they are untouched, and the original is loaded with them.
+// What was optimized is tried on a copy of them, whose buffers are copies, too. If the driver takes it, the program's
+// get what the copies have then; otherwise they are untouched, and the original is loaded with them.
 #pragma once
 
 #include <map>

@@ -1,8 +1,10 @@
-// What the driver's linker was given (cuLink*), so that it can be given the originals where it does not take what was made of them.
+// What the driver's linker was given (cuLink*), so that it can be given the originals where it does not take what was
+// made of them.
 //
-// The program's handle is that of the first linker, whichever is used. When it refuses an optimized input, or cannot complete with
-// some, another one is made with the options that the program gave, and gets the originals in their order: what it says then is what the
-// program is told. The program's buffers have by then what they had when the linker was made.
+// The program's handle is that of the first linker, whichever is used. When it refuses an optimized input, or cannot
+// complete with some, another one is made with the options that the program gave, and gets the originals in their
+// order: what it says then is what the program gets. The program's buffers have by then what they had when the linker
+// was made.
 #pragma once
 
 #include <functional>

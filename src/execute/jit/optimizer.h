@@ -1,9 +1,9 @@
 // Asks another process to optimize an image, for as long as the budget allows.
 //
-// In a process of its own nothing that goes wrong there is the program's: no crash, no memory, no signal. The program does not
-// see it either: it is not a child of the program, so that no SIGCHLD and no wait() reports it, it has none of the
-// program's descriptors, and it is not waited for when the budget is spent. It goes on then, and what it makes is in
-// the cache for the next run.
+// In a process of its own nothing that goes wrong there is the program's: no crash, no memory, no signal. The program
+// does not see it either: it is not a child of the program, so that no SIGCHLD and no wait() reports it, it has none of
+// the program's descriptors, and it is not waited for when the budget is spent. It goes on then, and what it makes is
+// in the cache for the next run.
 //
 // The way there is vfork's, whatever the size of the program: a child that shares its memory starts the other and ends.
 // Needs Linux. Safe to call from several threads; no lock is held.

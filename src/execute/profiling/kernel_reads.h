@@ -1,7 +1,7 @@
 // What a kernel reads of its parameters, and the values that a launch gives to that.
 //
-// A part is what loads of parameter space read at once, by name and constant offset; of two that begin at one byte the wider.
-// What is read through an address of a parameter is not part.
+// A part is what loads of parameter space read at once, by name and constant offset; of two that begin at one byte the
+// wider. What is read through an address of a parameter is not part.
 #pragma once
 
 #include <cstddef>

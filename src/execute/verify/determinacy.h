@@ -3,8 +3,8 @@
 // Where it does not, a difference says nothing. Three things can be in the way: quotients by zero that come to
 // something, data races in shared and global memory, and what nothing has written. The interpreter reports them when
 // asked; that a read of the last comes to nothing shows when runs with other patterns in memory and registers that
-// nobody wrote leave the same. Threads that store the same value in one place of global memory do not race: the order
-// makes no difference. Cost: a launch for each check and pattern.
+// nobody wrote leave the same. Threads that store the same value in one place of global memory do not race: the
+// order makes no difference. Cost: a launch for each check and pattern.
 #pragma once
 
 #include <optional>

@@ -19,10 +19,10 @@ struct Contents {
   // Special: limits, zeros, infinities, NaNs. Rising: in order, as offsets into other arrays are; floats, too.
   // Tiny: floats near the smallest normal one; integers as Small. Wide: every power of two alike, up to the 40th of
   // floats and the width of integers. Few: one to three values, each of one of the other kinds. Coarse: floats of few
-  // bits, whose sums, products and quotients are exact or ties; integers as Small. Literal: what the kernel compares with,
-  // and what lies next to it, among mixed ones. Scaled: below a power of two, which differs from array to array; floats
-  // of all bits, in some arrays none negative. Shuffled: each number once, neighbors in another order, as indices that
-  // are all different. Same: one value, mostly a zero.
+  // bits, whose sums, products and quotients are exact or ties; integers as Small. Literal: what the kernel compares
+  // with, and what lies next to it, among mixed ones. Scaled: below a power of two, which differs from array to array;
+  // floats of all bits, in some arrays none negative. Shuffled: each number once, neighbors in another order, as
+  // indices that are all different. Same: one value, mostly a zero.
   enum class Kind : uint8_t {
     Small,
     Mixed,

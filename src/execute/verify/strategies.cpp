@@ -103,8 +103,8 @@ void fewBlocks(Draft& d) {
   t.grid = {t.grid.x * t.cluster.x, t.grid.y * t.cluster.y, t.grid.z * t.cluster.z};
 }
 
-// The far end of a large grid, where the number of a thread, or of its byte, passes a width. Not among the first; at
-// least one of those has to run.
+// The far end of a large grid, where the number of a thread, or of its byte, passes a width. Not among the first;
+// at least one of those has to run.
 void farEnd(Draft& d) {
   static constexpr unsigned kPassed[] = {31, 16, 32, 31, 30, 15, 29, 31};
   if (!d.use.shape.gridX || d.limits.cluster.count() != 1 || d.number < 8) return;

@@ -1,8 +1,8 @@
-// What there is to compare: a PTX file, a cubin, a built file (container/built_file.h), a folder with any number of these, or
-// a baseline.
+// What there is to compare: a PTX file, a cubin, a built file (container/built_file.h), a folder with any number of
+// these, or a baseline.
 //
 // In folders, PTX files and cubins are found by .ptx and .cubin, built files by what is in them, at any depth; those
-// without device code are passed over, and links to folders are not followed. A single file is told by what is in it.
+// without device code are passed over, and links to folders are not followed. A single file is known by what is in it.
 // Standard input is "-".
 #pragma once
 
@@ -33,7 +33,7 @@ struct Collected {
   std::vector<Source> sources;  // by file
 };
 
-// False, with the reason in `error`, where something cannot be read or a baseline is not one. An empty folder is no
+// False, with the reason in `error`, where something cannot be read or a baseline is not one. An empty folder is not an
 // error here.
 bool collect(const std::string& path, Collected& collected, std::string& error);
 // Adds what `path` holds to what is there: false also when two files would have the same name.

@@ -88,8 +88,8 @@ void Figures::addRelocatable(std::string_view text, ptxas::Measures& measures) c
   std::ranges::sort(measures.functions, {}, &ptxas::FunctionMeasures::name);
 }
 
-// The figures of a text with these functions, but for the kernels that are left out. Answers that are known are not asked
-// for again; what is not asked for is cut out of the text, if that is not a small part of it and its code is not
+// The figures of a text with these functions, but for the kernels that are left out. Answers that are known are not
+// asked for again; what is not asked for is cut out of the text, if that is not a small part of it and its code is not
 // wanted.
 ptxas::Assembly Figures::measureKernels(std::string_view text, const std::vector<FunctionOutcome>& functions,
                                         const BitVector& isLeftOut, bool mayCut) const {

@@ -235,8 +235,8 @@ class Guard {
   // By retry: what it was tried with; none where it was not.
   using Attempt = std::vector<const FunctionOptions*>;
 
-  // The next attempt of each of these: all that is not tried is as in the input, and is not assembled where it can be cut out. An attempt that
-  // makes a text that was seen is not a try. Nothing where no text is new.
+  // The next attempt of each of these: all that is not tried is as in the input, and is not assembled where it can be
+  // cut out. An attempt that makes a text that was seen is not a try. Nothing where no text is new.
   std::optional<Figures::Try> nextTry(std::vector<Retry>& retries, const cut::CallGraph& graph,
                                       std::vector<Attempt>& attempts) const {
     const std::vector<FunctionOutcome>& outcomes = done_.result.outcomes;
@@ -293,8 +293,8 @@ class Guard {
     }
   }
 
-  // Whether this is a function whose code is part of several kernels', and that was not changed, nor what it reaches. Its
-  // figures are those of one copy: which one depends on what was assembled. These kernels are compared themselves.
+  // Whether this is a function whose code is part of several kernels', and that was not changed, nor what it reaches.
+  // Its figures are those of one copy: which one depends on what was assembled. These kernels are compared themselves.
   bool isUnchangedCopy(const WorseFunction& w, const cut::CallGraph& graph) const {
     const auto& outcomes = done_.result.outcomes;
     const ptxas::FunctionMeasures* const after = done_.guard.after.find(w.name);

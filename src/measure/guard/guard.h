@@ -4,17 +4,17 @@
 // cycles, or as another rule says). For one that got worse, the original text is kept, with the device functions that
 // it calls, since ptxas may put their code into it. Where a kept function is called by others too, those are compared
 // again, until nothing is worse; in the end there is the input itself.
-// Before that it is tried again, without passes that may be to blame, or with other knobs of them (retry.h), and what is better than the input is taken.
-// Where a profile changes a kernel, what is made of it without the profile is judged first, and the profile's has to be better than that
-// (with_profile.h).
-// A function whose optimized text gets a fault of that ptxas that is known (known_bad.h), and whose original text does not, keeps the latter.
-// An input that ptxas is known to make wrong code of is first put into a form that the fault does not hit, where one is known.
-// What cannot be judged keeps its text as well: everything where ptxas has no result for the input or refuses the
-// result, otherwise the functions whose code has no figures on one of the sides. A text with functions that no kernel
-// reaches is assembled as relocatable code too, which is what gives these figures.
+// Before that it is tried again, without passes that may be to blame, or with other knobs of them (retry.h), and what
+// is better than the input is taken. Where a profile changes a kernel, what is made of it without the profile is judged
+// first, and the profile's has to be better than that (with_profile.h).
+// A function whose optimized text gets a fault of that ptxas that is known (known_bad.h), and whose original text does
+// not, keeps the latter. An input that ptxas is known to make wrong code of is first put into a form that the fault
+// does not hit, where one is known. What cannot be judged keeps its text as well: everything where ptxas has no result
+// for the input or refuses the result, otherwise the functions whose code has no figures on one of the sides. A text
+// with functions that no kernel reaches is assembled as relocatable code too, which is what gives these figures.
 // Cost: ptxas for the text before and after, for the functions that are tried again, once a try, and for all again for
-// each iteration in which others share what was kept; answers come from the cache where they are known. Nothing that
-// passes left unchanged is asked about.
+// each iteration in which others share what was kept; answers come from the cache where they are known. Nothing that passes
+// left unchanged is asked about.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // The figures of kernels, each kept for itself: a file with one changed kernel asks ptxas about that one.
 //
-// ptxas compiles each function by itself (tests/cli/guard/cut.py), so that the figures of a kernel and of the functions that it
-// reaches depend on these, on what stands outside of functions, and on how ptxas is called. That does not hold where an address
-// of a function is taken: who asks by kernel asks for that (guard.cpp). The key is a digest of that:
+// ptxas compiles each function by itself (tests/cli/guard/cut.py), so that the figures of a kernel and of the functions
+// that it reaches depend on these, on what stands outside of functions, and on how ptxas is called. That does not hold
+// where an address of a function is taken: who asks by kernel asks for that (guard.cpp). The key is a digest of that:
 // of functions the text, of the rest its tokens, since comments there may name other functions; and what is called that
 // another file has, since ptxas compiles all as relocatable code then. The cache has a checksum
 // of each entry (ptxas/cache.h).

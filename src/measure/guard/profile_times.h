@@ -1,5 +1,5 @@
-// Modelled time of kernels by a profile: its iterations of loops and sizes of blocks, and its shares of launches for kernels with several
-// bodies. As `ptxopt time --profile` has it.
+// Modelled time of kernels by a profile: its iterations of loops and sizes of blocks, and its shares of launches for
+// kernels with several bodies. As `ptxopt time --profile` has it.
 //
 // Cost: ptxas once, for the text with lines; the result is cached.
 // Declines, by kernel: a loop whose iterations neither the profile nor the PTX gives.

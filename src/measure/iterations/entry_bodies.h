@@ -1,10 +1,10 @@
 // Kernels with several bodies; tests at the entry choose one for all threads of the launch (pass version-kernels):
 // where they are in the PTX, and which launches of a profile run each.
 //
-// What:     the first block ends in a `bra.uni` under a predicate, both ways write memory, and no block of the one is reached from the other,
-//           but where threads end. The test is executed with what the profile has of a class of launches: bits of parameters, sizes of
-//           the block. A test that this does not decide counts as passed: such a test is made where the profile does
-//           not speak against it (alias-test).
+// What:     the first block ends in a `bra.uni` under a predicate, both ways write memory, and no block of the one is
+//           reached from the other, but where threads end. The test is executed with what the profile has of a class of
+//           launches: bits of parameters, sizes of the block. A test that this does not decide counts as passed: such a
+//           test is made where the profile does not speak against it (alias-test).
 // Cost:     linear in the kernel, for each body; the tests once for each class.
 #pragma once
 

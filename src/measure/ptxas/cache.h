@@ -2,16 +2,16 @@
 //
 // The key is a digest of everything that the figures depend on: the program (path, size and time of change), its
 // arguments and the text. A file an entry, written whole and renamed into place, so that any number of processes
-// may share the folder. Its first line has a digest of the key and the value: an entry that is damaged, too large, or that
-// of another key counts as none, and is replaced. When entries take more than the cap, those not used for longest go. A
-// cache that cannot be read or written is not an error: it just does not help. The folder: `measures` in
+// may share the folder. Its first line has a digest of the key and the value: an entry that is damaged, too large, or
+// that of another key counts as none, and is replaced. When entries take more than the cap, those not used for longest
+// go. A cache that cannot be read or written is not an error: it just does not help. The folder: `measures` in
 // $PTXOPT_CACHE_DIR, otherwise in $XDG_CACHE_HOME/ptxopt, or ~/.cache/ptxopt; an empty $PTXOPT_CACHE_DIR turns the
 // cache off. The cap: $PTXOPT_CACHE_SIZE in MiB, 256 where that is not set.
 //
-// The digest has no secret, so that anyone who may write an entry says what ptxas answered. The cache is therefore private:
-// it is not used where `measures`, or the folder that it lies in, is a link, belongs to somebody else, or may be written by
-// others. Only entries are ever removed: regular files, by their names and their first bytes, in folders that are not
-// links.
+// The digest has no secret, so that anyone who may write an entry says what ptxas answered. The cache is therefore
+// private: it is not used where `measures`, or the folder that it lies in, is a link, belongs to somebody else, or may
+// be written by others. Only entries are ever removed: regular files, by their names and their first bytes, in folders
+// that are not links.
 #pragma once
 
 #include <atomic>

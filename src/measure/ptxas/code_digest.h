@@ -1,9 +1,9 @@
 // Digests of a function's machine code: of all of it, and of its parts, which say in what two codes differ.
 //
 // The fields of an instruction of 16 bytes (sass/instruction.h) are taken apart by bits: the opcode with its form and
-// modifiers; guards, registers and predicates; what is an immediate, an offset, a place in a constant bank or a target; what the
-// scheduler is told. Which of these a bit is depends on the opcode in places that are not decoded: a part may be named after its
-// neighbour there. That some part differs where the codes do is certain. Padding counts.
+// modifiers; guards, registers and predicates; what is an immediate, an offset, a place in a constant bank or a target;
+// what is for the scheduler. Which of these a bit is depends on the opcode in places that are not decoded: a part may
+// be named after its neighbour there. That some part differs where the codes do is certain. Padding counts.
 // Cost: linear.
 #pragma once
 

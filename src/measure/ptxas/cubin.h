@@ -1,11 +1,11 @@
 // Reading the figures of a cubin: the 64-bit ELF file that ptxas writes.
 //
 // Functions are the symbols of type FUNC that have a .text section of their own; kernels are marked by a bit of
-// st_other. Registers and frames stand in .nv.info, the threads of a block and barriers in .nv.info.NAME, shared memory
-// is the size of .nv.shared.NAME (from sm_90 on without the 1 KiB at its beginning that is the system's), constants
-// that of .nv.constant0.NAME. A function that ptxas put into the section of the kernel that calls it counts there.
-// Instructions of sm_70 and newer are counted; the figures of spills are not in the file. Where indirect branches go
-// stands in .nv.info.NAME. Errors: not an ELF file, not one for NVIDIA's machines, cut off in the middle.
+// st_other. Registers and frames stand in .nv.info, the threads of a block and barriers in .nv.info.NAME, shared
+// memory is the size of .nv.shared.NAME (from sm_90 on without the 1 KiB at its beginning that is the system's),
+// constants that of .nv.constant0.NAME. A function that ptxas put into the section of the kernel that calls it
+// counts there. Instructions of sm_70 and newer are counted; the figures of spills are not in the file. Where indirect
+// branches go stands in .nv.info.NAME. Errors: not an ELF file, not one for NVIDIA's machines, cut off in the middle.
 #pragma once
 
 #include <map>

@@ -14,7 +14,7 @@ namespace ptxopt::ptxas {
 // Folders that hold packages: site-packages, dist-packages.
 std::vector<std::string> pythonPackageFolders();
 std::vector<PtxasCandidate> ptxasOfPython();
-// For one such folder.
+// From one such folder.
 std::vector<PtxasCandidate> ptxasOfPackages(const std::string& folder);
 
 }  // namespace ptxopt::ptxas

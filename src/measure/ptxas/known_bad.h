@@ -1,11 +1,12 @@
 // Releases of ptxas that are known to be at fault, and the texts that the fault reaches.
 //
-// The rows are data: known_bad.def, and known_bad_patterns.def for what a text has to have. A pattern is a predicate on the
-// representation (bad_patterns.h). Rows without a pattern have no consequence for a text: they are listed, and no
+// The rows are data: known_bad.def, and known_bad_patterns.def for what a text has to have. A pattern is a predicate on
+// the representation (bad_patterns.h). Rows without a pattern have no consequence for a text: they are listed, and no
 // choice rests on them. Rows of a pattern that is a trigger, all that the fault needs, are warned of where a text has
 // it, and the choice among several ptxas (choose.h) avoids them. Those of a part of what it needs are for `ptxopt
-// check`. Cost: a text is parsed only where a row concerns the release and the architecture, and one of the words of
-// its pattern stands in the text.
+// check`.
+// Cost: a text is parsed only where a row concerns the release and the architecture, and one of the words of its
+// pattern stands in the text.
 #pragma once
 
 #include <array>

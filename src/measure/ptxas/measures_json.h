@@ -14,7 +14,7 @@ nlohmann::ordered_json toJson(const Measures& m);
 // Throws nlohmann::json::exception where something is missing or of another type. Modelled times of another model are left
 // out.
 Measures measuresFrom(const nlohmann::ordered_json& json);
-// For an entry of the cache. Nothing where it is not JSON of that kind, whatever else it is.
+// From an entry of the cache. Nothing where it is not JSON of that kind, whatever else it is.
 std::optional<Measures> measuresOfEntry(std::string_view entry);
 
 }  // namespace ptxopt::ptxas

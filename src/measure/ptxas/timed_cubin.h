@@ -1,4 +1,5 @@
-// The model of time (src/measure/timing) for each function of a cubin, with the lines of PTX that its machine code was made of.
+// The model of time (src/measure/timing) for each function of a cubin, with the lines of PTX that its machine code was
+// made of.
 //
 // Errors: what is not a cubin, an architecture before sm_70, a name that no function has. Thread-safe: no state.
 #pragma once

@@ -10,8 +10,8 @@
 // Loops: a loop is a maximal strongly connected set of blocks, and, inside it, those that remain when its entries are
 // taken out. An entry is a block where control comes in from a block outside the loop, the first block of the code, or
 // one that a call leads to. Code that is never reached enters no loop: ptxas leaves some.
-// One entry: a natural loop, with the entry as header; several back edges to one header are one loop. Several entries: an
-// irreducible loop, whose header is the entry at the lowest address. Without any (code that only an unknown indirect
+// One entry: a natural loop, with the entry as header; several back edges to one header are one loop. Several entries:
+// an irreducible loop, whose header is the entry at the lowest address. Without any (code that only an unknown indirect
 // branch or a call reaches) the header is the block at the lowest address. So each loop is found, whatever its shape,
 // and for reducible code the loops are those of dominators.
 // Instructions of functions that a loop calls are not the loop's, although ptxas may put them into the same section.

@@ -8,12 +8,12 @@
 // iterations: while one warp is in a region that a unit limits, others are in regions that something else limits. All
 // three levels of global memory are distinguished: where data lies is not in the code.
 //
-// What it does not know: conflicts of banks, accesses that are not coalesced (each thread of a warp is taken to access the
-// bytes after those of the thread before), divergence beyond what regions.h says, what other warps wait for at barriers,
-// caches of instructions. It ranks two versions of a kernel; it does not predict a time.
+// What it does not know: conflicts of banks, accesses that are not coalesced (each thread of a warp is taken to access
+// the bytes after those of the thread before), divergence beyond what regions.h says, what other warps wait for at
+// barriers, caches of instructions. It ranks two versions of a kernel; it does not predict a time.
 //
-// Sources: bounds by units and by dependences as in llvm-mca and OSACA (Laukemann et al. 2018); latency hidden by resident
-// warps as in Hong and Kim, "An Analytical Model for a GPU Architecture" (2009). Thread-safe: no state.
+// Sources: bounds by units and by dependences as in llvm-mca and OSACA (Laukemann et al. 2018); latency hidden by
+// resident warps as in Hong and Kim, "An Analytical Model for a GPU Architecture" (2009). Thread-safe: no state.
 #pragma once
 
 #include <array>

@@ -1,7 +1,7 @@
 // A kernel of two bodies; a test at its entry chooses one for all threads of the launch (pass version-kernels).
 //
-// What:  the code that control comes to without a branch ends in one whose two ways never meet again, but where threads end; each
-//        way writes memory. Blocks of both, and of the way to them, are distinguished.
+// What:  the code that control comes to without a branch ends in one whose two ways never meet again, but where threads
+//        end; each way writes memory. Blocks of both, and of the way to them, are distinguished.
 // Cost:  linear, once; nothing is found in most kernels after their first branch.
 // Does not tell such a kernel from one that its author wrote so: that is for who knows what was compared.
 #pragma once

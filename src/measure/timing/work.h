@@ -1,10 +1,10 @@
 // What code does that compilers do not change: by it two versions of a loop are compared.
 //
-// ptxas unrolls a loop as it sees fit: an iteration of one version may do what two or four of another do, or a loop may become
-// one for four iterations and one for the rest. Then cycles of an iteration say nothing. An iteration of four copies advances its
-// induction variables four times as far; what is computed in floating point, what threads exchange, what is read and what
-// is written are the same for the same work, unless a pass removed some of it. So they vote; of as many votes, what can vanish
-// least counts: induction variables, arithmetic, exchanges, loads, then stores.
+// ptxas unrolls a loop as it sees fit: an iteration of one version may do what two or four of another do, or a loop may
+// become one for four iterations and one for the rest. Then cycles of an iteration say nothing. An iteration of four
+// copies advances its induction variables four times as far; what is computed in floating point, what threads exchange,
+// what is read and what is written are the same for the same work, unless a pass removed some of it. So they vote; of
+// as many votes, what can vanish least counts: induction variables, arithmetic, exchanges, loads, then stores.
 // Invariants: spills and constants do not count, nor what ptxas copies constants with (half precision) or divides
 // integers with (special functions).
 // Declines: where instructions do not differ as well, a loop was not unrolled; nor where the factor is not a whole

@@ -1,12 +1,12 @@
 // Choosing, for each kernel, the passes that ptxas makes most of.
 //
-// Each variant (variants.def) is one run of optimize() over the module. The texts that come out and differ are
-// assembled, together in one text for each variant: kernels whose text was seen before are left out of it. What is best
-// for a unit (units.h) is chosen by the objective's order of measures, among what is not worse than the input by the
-// guard's. Then the limits on registers are tried on what was chosen, kernel by kernel. What comes out is assembled
-// once more as a whole; a unit that is worse there than in the input gets its original text back. With the same ptxas
-// and no budget the result depends on the text and the options alone, however many jobs. Cost: a run of ptxas for each
-// variant, of kernels that it changed; and two of the whole text.
+// Each variant (variants.def) is one run of optimize() over the module. The texts that come out and
+// differ are assembled, together in one text for each variant: kernels whose text was seen before are left out of
+// it. What is best for a unit (units.h) is chosen by the objective's order of measures, among what is not worse
+// than the input by the guard's. Then the limits on registers are tried on what was chosen, kernel by kernel. What
+// comes out is assembled once more as a whole; a unit that is worse there than in the input gets its original text
+// back. With the same ptxas and no budget the result depends on the text and the options alone, however many jobs.
+// Cost: a run of ptxas for each variant, of kernels that it changed; and two of the whole text.
 #pragma once
 
 #include <functional>

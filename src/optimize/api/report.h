@@ -19,8 +19,8 @@ struct FunctionReport {
   bool uninitialisedUnknown = false;  // looking for uninitialised registers would have taken too much memory
 };
 
-// Whether the passes neither did anything nor have anything to tell: such functions, possibly very many, need not keep
-// their reports once these are added up.
+// Whether the passes neither did anything nor have anything to tell: such functions, possibly very
+// many, need not keep their reports once these are added up.
 bool isQuiet(const FunctionReport& report);
 void addUp(const std::vector<PassReport>& passes, std::vector<PassSummary>& sums);
 

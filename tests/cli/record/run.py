@@ -146,7 +146,7 @@ class Records(command_tests.CommandTests):
 
         for change in (after_of_another, before_of_another):
             self.ends(2, ["record", "replay", self.changed(change)], "'x' has another size than its bytes")
-        for key, value, *says in (("grid", [2**32 + 1, 1, 1], "not a number of 32 bits"), ("grid", [-1, 1, 1]),
+        for key, value, *says in (("grid", [2**32 + 1, 1, 1], "is not a number of 32 bits"), ("grid", [-1, 1, 1]),
                                   ("block", [1.5, 1, 1], "1.5"), ("block", [[], 1, 1]), ("shared", 2**32),
                                   ("environment", {"0": -1}), ("parameters", "0"), ("parameters", "zz"),
                                   ("module", 2**64), ("heap", {"size": -1, "used": []}),
@@ -157,7 +157,7 @@ class Records(command_tests.CommandTests):
             self.ends(2, ["record", "info", name], name, *says)
         for key, value in (("size", -1), ("size", 1e300), ("address", 2**64), ("alias", -1)):
             name = self.changed(lambda _, memory: memory["x"].update({key: value}))
-            self.ends(2, ["record", "info", name], name, "not a number of 64 bits")
+            self.ends(2, ["record", "info", name], name, "is not a number of 64 bits")
         # The product is 4 modulo 2^64.
         name = self.changed(lambda launch, _: launch.update({"block": [2147549185, 4294836226, 2]}))
         self.ends(1, ["record", "replay", name, "--launch", "1"], "bad-launch")

@@ -87,7 +87,7 @@ TEST_CASE("stackrestore takes what stacksave gave") {
       FaultKind::OutOfBounds);
   const ExecError high = errorOf("stacksave.u64 %rd1; add.u64 %rd1, %rd1, 8; stackrestore.u64 %rd1;");
   CHECK(high.kind == FaultKind::OutOfBounds);
-  CHECK(high.message.find("not a stack pointer") != std::string::npos);
+  CHECK(high.message.find("is not a stack pointer") != std::string::npos);
 }
 
 TEST_CASE("returning from a function frees what it allocated") {

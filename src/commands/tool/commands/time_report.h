@@ -26,7 +26,7 @@ struct TimeReport {
 
   // The line of the PTX without blanks around it; empty where there is none.
   std::string_view textOf(uint32_t line) const;
-  // For the PTX, or of the source where the PTX names it; nullptr where not known.
+  // The line of the PTX, or of the source where the PTX names it; nullptr where not known.
   const SourceLine* sourceOf(uint32_t line) const;
 };
 

@@ -33,7 +33,7 @@ struct TuneGpuLine {
 
   void addTo(CLI::App& app);
   bool isAsked() const { return measure == "gpu"; }
-  // For what was read; empty: nothing.
+  // What is wrong with what was read; empty: nothing.
   std::string whatIsWrong(const CLI::App& app) const;
   // Ready to time variants of the text; none, with the reason. A kernel that was not named is the text's only one.
   std::optional<DeviceBench> bench(std::string_view text, const tune::TuneOptions& options, std::string& error);

@@ -9,7 +9,7 @@
 
 namespace ptxopt::emulate {
 
-// The answer of the driver for an error.
+// The driver's result for an error.
 int resultOf(Code code);
 const char* resultName(int result);
 

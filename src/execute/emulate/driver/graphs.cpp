@@ -1,5 +1,5 @@
-// Graphs as programs of the driver make them. Those of the runtime do the work; here are the driver's parameters of kernels, and
-// what it reports of a graph: nodes, edges, and what a kernel node launches.
+// Graphs as programs of the driver make them. Those of the runtime do the work; here are the driver's parameters of
+// kernels, and what it reports of a graph: nodes, edges, and what a kernel node launches.
 #include "emulate/graphs.h"
 
 #include <algorithm>

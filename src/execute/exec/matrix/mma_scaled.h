@@ -1,8 +1,8 @@
 // Block-scaled mma.sync: D = (A * scale_A) * (B * scale_B) + C for kind::mxf8f6f4, mxf4 and mxf4nvf4.
 //
 // Each row of A and each column of B is cut along k into 1, 2 or 4 blocks, and each block has one scale: ue8m0, the
-// power of two 2^(x - 127) with 255 for NaN, or ue4m3, e4m3 without a sign. Scales are bytes of one register of each
-// lane; the immediate pair {byte-id, thread-id} selects some:
+// power of two 2^(x - 127) with 255 for NaN, or ue4m3, e4m3 without a sign. Scales are bytes of one register of
+// each lane; the immediate pair {byte-id, thread-id} selects some:
 //   A  row m, block i: byte byte-id + i of lane 4 * (m % 8) + 2 * thread-id + m / 8
 //   B  column n, block i: byte byte-id + i of lane 4 * n + thread-id
 // thread-id is 0 or 1 for A and 0 to 3 for B; byte-id is 0 to 3 with one block, 0 or 2 with two, 0 with four.

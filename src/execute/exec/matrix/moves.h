@@ -9,7 +9,7 @@
 //   16x8 of 8 bits (store) register t: memory rows 2 * member + j % 2 of matrix t, byte group + 8 * (j / 2)
 //   (.trans)
 // Packed sources: .b6x16_p32 has 16 elements of 6 bits and 4 bytes of padding, .b4x16_p64 16 elements of 4 bits and
-// 8 bytes; each element goes to the low bits of a byte, the rest of which is 0.
+// 8 bytes; each element goes to the low bits of a byte, whose other bits are 0.
 //
 // The ISA shows the 16x16 and 16x8 layouts in figures only; these agree with what CUTLASS's copy traits, with the
 // byte permutation that it does around the load, say of the hardware.

@@ -3,8 +3,8 @@
 // PTX leaves the layout of a wmma fragment open: only that wmma.load, wmma.mma and wmma.store of one shape, type
 // and layout agree, and that an element-wise operation on registers is one on the matrix. The layout here is that
 // of mma fragments tiled side by side (fragment.h); it does not depend on row or col. f16 operands have 8 registers
-// whatever the shape: where that is more than the matrix needs, elements are held in several copies, and load writes
-// all.
+// whatever the shape: where that is more than the matrix needs, elements are held in several copies, and
+// load writes all.
 //
 // Elements are at offset row * stride + column for .row, column * stride + row for .col, counted in elements.
 #pragma once

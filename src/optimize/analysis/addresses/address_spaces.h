@@ -15,16 +15,17 @@
 //             unknown, since that may be the pointer of the two.
 // Registers:  of 64 bits, integers or bits, one by one. What comes through an .f64, a .b128, or a vector register is
 //             unknown, as is `r + 4`; a narrower register holds a number. Other halves of an address that are put
-//             together by a pack are unknown. So is what shifts, constant factors and doublings (x + x, x - (-x)) multiply by
-//             2^32, in any number of steps or iterations of a loop. Other factors count as sizes.
+//             together by a pack are unknown. So is what shifts, constant factors and doublings (x + x, x - (-x))
+//             multiply by 2^32, in any number of steps or iterations of a loop. Other factors count as sizes.
 // Elsewhere:  addresses of parameters (cvta.param, mov of a parameter) and of other blocks of the cluster (mapa,
 //             ::cluster; with mapa in the module also what cvta.shared makes of anything but a variable's address)
 //             are unknown: generic accesses stay generic.
 // Null:       counts as a number that may stand for an address. Where it could be accessed the program is wrong.
 // Algorithm:  the lattice of ir/address_state.h, from below, in sweeps over the blocks in reverse post-order until
 //             nothing changes; each value rises a few times at most. Nothing is known of a function that needs more
-// than kMostSweeps. Invariants: only reachable code counts. A value that nobody wrote is None. Cost:       linear in
-// operands for each sweep; there are as many as loops are deep, and two. Where a loop doubles a
+//             than kMostSweeps.
+// Invariants: only reachable code counts. A value that nobody wrote is None.
+// Cost:       linear in operands for each sweep; there are as many as loops are deep, and two. Where a loop doubles a
 //             number that stays one there may be 32 more.
 #pragma once
 
@@ -42,9 +43,9 @@ namespace ptxopt {
 
 class AddressSpaces : ValueFlow<AddressSpaces, AddressState> {
  public:
-  // All must live as long as this, and stay as they are. What is known of parameters and of results of calls is what
-  // `facts` says; nothing without it. `memoryIsGlobal`: pointers that memory held when a kernel was launched are taken
-  // as its parameters are.
+  // All must live as long as this, and stay as they are. What is known of parameters and of results of calls is
+  // what `facts` says; nothing without it. `memoryIsGlobal`: pointers that memory held when a kernel was launched are
+  // taken as its parameters are.
   AddressSpaces(const Module& module, const Function& function, const Cfg& cfg, const SlotIndexes& slots,
                 const LiveIntervals& intervals, const ModuleAddressFacts* facts, bool memoryIsGlobal = false);
 

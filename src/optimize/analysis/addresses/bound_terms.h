@@ -1,13 +1,13 @@
 // Expressions that all threads of a grid evaluate alike at the entry of a kernel: bounds of what threads compute.
 //
-// A term is a whole number, not a number modulo two to a width, made of numbers that the launch has: parameters and sizes of
-// the block and of the grid. Equal terms have equal ids. Sums are canonical: a constant and terms with factors, none of them a
-// sum, sorted, so that what cancels is gone. A product has two factors; the first may be a product.
-// Evaluation is in 64 bits, signed. Where each part of a term has a range (Assumptions::range) within kMostNumber, nothing
-// wraps, and the result is the number that the term means.
+// A term is a whole number, not a number modulo two to a width, made of numbers that the launch has: parameters and
+// sizes of the block and of the grid. Equal terms have equal ids. Sums are canonical: a constant and terms with
+// factors, none of them a sum, sorted, so that what cancels is gone. A product has two factors; the first may be a
+// product. Evaluation is in 64 bits, signed. Where each part of a term has a range (Assumptions::range) within
+// kMostNumber, nothing wraps, and the result is the number that the term means.
 // Assumptions say that terms lie between two numbers: the sizes of the block always do; of others it is to be tested. A
-// test evaluates the term; its parts are smaller terms, whose own assumptions are tested as well: where all of them hold,
-// none of the evaluations wrapped.
+// test evaluates the term; its parts are smaller terms, whose own assumptions are tested as well: where all of them
+// hold, none of the evaluations wrapped.
 // Cost: a term is hashed; linear in its parts.
 #pragma once
 

@@ -1,13 +1,14 @@
 // Which addresses of global memory a kernel reads and writes, over all threads and blocks of a launch.
 //
-// What:       for each instruction that accesses global memory, or memory of no known space, two terms (bound_terms.h): the
-//             least address and the end, as signed numbers of 64 bits, and what must be assumed for them to hold
+// What:       for each instruction that accesses global memory, or memory of no known space, two terms (bound_terms.h):
+//             the least address and the end, as signed numbers of 64 bits, and what must be assumed for them to hold
 //             (value_bounds.h). Shared and local memory, parameters, constants and textures are not relevant here.
-// Declines:   as a whole, with a reason, kernels that may write where no address says it (calls, unknown opcodes, bulk copies,
-//             surfaces, module variables), and kernels that may wait for what other launches write: acquire, volatile and
-//             relaxed loads, fences beyond the block, atomics whose result is read, loads that a loop polls (polled_loads.h),
-//             griddepcontrol. Also 32-bit addresses, several entries. For a single access, `why` says why it has no
-// bounds. Cost:       live intervals and scalar evolution; each access by itself.
+// Declines:   as a whole, with a reason, kernels that may write where no address says it (calls, unknown opcodes, bulk
+//             copies, surfaces, module variables), and kernels that may wait for what other launches write: acquire,
+//             volatile and relaxed loads, fences beyond the block, atomics whose result is read, loads that a loop
+//             polls (polled_loads.h), griddepcontrol. Also 32-bit addresses, several entries. For a single access,
+//             `why` says why it has no bounds.
+// Cost:       live intervals and scalar evolution; each access by itself.
 #pragma once
 
 #include <string_view>

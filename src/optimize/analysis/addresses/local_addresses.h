@@ -11,18 +11,18 @@
 //             is followed, too. A sum with what is not a constant is followed as a constant and a list of such
 //             addends; where an access through it goes is for the reader to find out.
 // Registers:  addresses are followed through whole integer registers of 64 bits. One that goes to a register of another
-//             class (.f64, a component of a vector, half of a pair, a predicate by a comparison), that has a constant added
-//             as part of an operand (`%rd1 + 8`), or that comes back from memory into such a register, or into one that
-//             holds something else where the load is guarded or ways join, pins its variable. What is loaded and stored at
-//             known places may have scalar registers of any class but predicates and 8 and 128 bits. Constants may be
-//             expressions, and a register of an integer type may have a constant added; vectors have plain registers and
-//             constants only.
+//             class (.f64, a component of a vector, half of a pair, a predicate by a comparison), that has a constant
+//             added as part of an operand (`%rd1 + 8`), or that comes back from memory into such a register, or into
+//             one that holds something else where the load is guarded or ways join, pins its variable. What is loaded
+//             and stored at known places may have scalar registers of any class but predicates and 8 and 128 bits.
+//             Constants may be expressions, and a register of an integer type may have a constant added; vectors have
+//             plain registers and constants only.
 // Spaces:     an access counts if it names .local or no space. One that names another space, with a number that is an
 //             address of a local variable, means whatever lies at that number there: the variable is pinned.
 // Reasons:    escapes (stored, passed, packed), dynamic-index (other arithmetic than such sums, or several
 //             addresses at a join), compared, atomic, volatile (any order beyond weak), unknown-opcode,
-//             other-space, named-otherwise (in an expression that is not followed), out-of-bounds, wide (128 bits), lanes
-//             (one register twice in a vector, or data that is neither such a register nor a constant), too-deep.
+//             other-space, named-otherwise (in an expression that is not followed), out-of-bounds, wide (128 bits),
+//             lanes (one register twice in a vector, or data that is neither such a register nor a constant), too-deep.
 // Invariants: only reachable code counts; unreachable code may still name variables.
 // Cost:       linear in operands for each sweep; there are as many as loops are deep, and two.
 #pragma once

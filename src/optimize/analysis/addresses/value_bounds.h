@@ -48,8 +48,8 @@ class ValueBounds {
  private:
   static constexpr unsigned kMostSteps = 3000, kMostDepth = 60, kMostConditions = 32;
 
-  // What a condition says of the signed or the unsigned number of an expression: it is at most, at least `limit` plus `offset`.
-  // For a loop's test: in the first iteration it may have its start instead.
+  // What a condition says of the signed or the unsigned number of an expression: it is at most, at least `limit` plus
+  // `offset`. For a loop's test: in the first iteration it may have its start instead.
   struct Fact {
     ExprId expr, limit;
     int64_t offset = 0;

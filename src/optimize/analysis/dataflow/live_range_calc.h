@@ -2,7 +2,8 @@
 //
 // Algorithm, for a register that is live across blocks:
 //   1. Blocks where it is live-in, given or found: backward from the blocks that read it before they write it in full,
-//      through those that do not write it. A block where control enters begins with the entry value if it is one of them.
+//      through those that do not write it. A block where control enters begins with the entry value if it is one of
+//      them.
 //   2. The value that each live-in block begins with. When there is only one value, it is that (the single-value
 //      fast path). Otherwise a block takes the value at the end of its immediate dominator, unless a predecessor
 //      ends with another one that was defined below that dominator: there a phi begins. Again, in reverse
@@ -10,10 +11,10 @@
 //      value defined below the dominator that reaches a predecessor puts the block into its dominance frontier, and
 //      values that have not come all the way down yet are not a reason for a phi, since they were defined above.
 //   3. Segments, block by block: a whole block for a value that lives through, parts for the others.
-// A register that is written once and never read before that, as most are, needs neither 2 nor a look at each block: where it
-// is live-in is a set of bits, and each run of bits is a segment, cut where a block reads the value for the last time.
-// One calculator serves all registers of a function; its tables are made for the first register that needs them, and reset
-// by what was touched only. Whether a
+// A register that is written once and never read before that, as most are, needs neither 2 nor a look at each block:
+// where it is live-in is a set of bits, and each run of bits is a segment, cut where a block reads the value for the
+// last time. One calculator serves all registers of a function; its tables are made for the first register that needs
+// them, and reset by what was touched only. Whether a
 // register is live in a block is a bit: there may be many such blocks for each of many registers, and what is asked
 // of each of them should stay near.
 // (The vocabulary, and the test in step 2, are those of LLVM's LiveRangeCalc.)

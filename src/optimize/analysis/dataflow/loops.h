@@ -3,9 +3,9 @@
 // A loop is a maximal strongly connected set of blocks, and, inside it, those that remain when its header is taken
 // out. One that control enters at a single block is a natural loop with that block as header. One with several
 // entries is an irreducible region: its header is the entry that comes first in reverse post-order, and nothing but
-// its membership should be relied on. Unreachable blocks are in no loop. Algorithm: nestedLoops() (support/graph.h); where
-// there is no irreducible region, which is nearly always, a faster way to the same result (natural_loops.h). Cost:
-// nearly linear; edges times nesting depth where there is such a region.
+// its membership should be relied on. Unreachable blocks are in no loop. Algorithm: nestedLoops() (support/graph.h);
+// where there is no irreducible region, which is nearly always, a faster way to the same result (natural_loops.h).
+// Cost: nearly linear; edges times nesting depth where there is such a region.
 #pragma once
 
 #include <algorithm>

@@ -1,9 +1,10 @@
 // Where instructions mention registers, in the order of the text, and what changed of that since another time.
 //
-// Only reachable code counts. Where control comes to the end of the text, the results of the function are mentioned last,
-// at a place that is not a Block slot.
-// Changes:    the mentions of two times are gone through together. Where the same registers are mentioned in the same roles
-//             at the same place, nothing changes for them. All registers that are, or were, mentioned elsewhere are changed.
+// Only reachable code counts. Where control comes to the end of the text, the results of the function are mentioned
+// last, at a place that is not a Block slot.
+// Changes:    the mentions of two times are gone through together. Where the same registers are mentioned in the same
+//             roles at the same place, nothing changes for them. All registers that are, or were, mentioned elsewhere
+//             are changed.
 // Cost:       linear in operands.
 #pragma once
 
@@ -48,7 +49,7 @@ class RegisterMentions {
   RegisterMention* end_ = nullptr;
 };
 
-// For the registers that are wanted, by RegId; of all if there is no list. Closed.
+// For the registers that are wanted, by RegId; for all if there is no list. Closed.
 RegisterMentions registerMentions(const Function& f, const Cfg& cfg, const SlotIndexes& slots,
                                   const std::vector<uint8_t>* isWanted);
 

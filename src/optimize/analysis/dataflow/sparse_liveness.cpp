@@ -53,7 +53,7 @@ class PlainSolver {
   static constexpr std::size_t kFirstVisits = 512, kMoreVisits = 8;
   // Blocks altogether: under half a second. A kernel of a million instructions takes a fifth of it.
   static constexpr std::size_t kMostVisits = std::size_t{1} << 24;
-  // So many registers at the start of a block.
+  // That many registers at the start of a block.
   struct Words {
     uint64_t live = 0;
     uint64_t closed = 0;  // nothing to be done when one is found live at the block's end

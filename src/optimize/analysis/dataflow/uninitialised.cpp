@@ -114,8 +114,8 @@ class UnassignedFinder {
     states_.assign(candidates_.size() * cfg_.size(), State::written());
     current_.resize(candidates_.size());
     std::vector<uint8_t> dirty(cfg_.size());
-    // At the first block nothing is written. At other roots the function is under way: a jump there by an address may
-    // come from anywhere, and no warning is better than a wrong one.
+    // At the first block nothing is written. At other roots the function is under way: a jump there by an
+    // address may come from anywhere, and no warning is better than a wrong one.
     std::fill_n(statesOf(BlockId(0u)), candidates_.size(), State::unwritten());
     dirty[0] = 1;
     const auto& order = cfg_.postOrder();

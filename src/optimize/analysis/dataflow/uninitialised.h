@@ -8,10 +8,10 @@
 // a branch, and read under the same condition only, nor for one that is written under both values of a predicate.
 // Reads are uses; an accumulator that is also written is none, since its instruction may be made not to read it,
 // and one lane written counts for the whole vector. Return registers are not looked at: a caller need not read
-// them. The carry flag is for straight-line code: no call keeps it, and no loop takes it in or from one iteration to the
-// next, so there it counts as unwritten.
-// Algorithm: the candidates are live at the entry (strength `Plain`), and the flag; one forward problem over these, with a
-// state a block and candidate; then one walk that reports. Cost: instructions, and blocks times candidates times
+// them. The carry flag is for straight-line code: no call keeps it, and no loop takes it in or from one iteration to
+// the next, so there it counts as unwritten.
+// Algorithm: the candidates are live at the entry (strength `Plain`), and the flag; one forward problem over these,
+// with a state a block and candidate; then one walk that reports. Cost: instructions, and blocks times candidates times
 // loop depth. Declines (`complete` is false) when the states would take more than `mostBytes`.
 #pragma once
 

@@ -1,13 +1,14 @@
-// How long an iteration of a loop takes the units of an SM, estimated from PTX: for passes that choose between forms
-// that fill different units. A pass of PTX cannot know more: ptxas decides what of it becomes.
+// How long an iteration of a loop takes the units of an SM, estimated from PTX: for passes that choose between forms that
+// fill different units. A pass of PTX cannot know more: ptxas decides what of it becomes.
 //
-// Instructions become kinds of machine instructions (machine_work.def), which take units for as long as the model of time says
-// (target/uses.def). What several become together counts once: a product and the sum that reads it (IMAD, FFMA, IMAD.WIDE), a
-// shift and a sum (LEA), two sums (IADD3), two bit operations (LOP3). What does not vary in the loop, ptxas moves out of it.
-// Two ways that meet again count half each, as in the model; what a branch only skips counts.
-// Sums of two registers ptxas computes on the ALU or on the FMA unit, more or less where there is room; they are counted apart
-// (`either`).
-// Only choices rest on this, never correctness. Cost: linear in the function once, and in the instructions of each loop.
+// Instructions become kinds of machine instructions (machine_work.def), which take units for as long as the model of
+// time says (target/uses.def). What several become together counts once: a product and the sum that reads it (IMAD,
+// FFMA, IMAD.WIDE), a shift and a sum (LEA), two sums (IADD3), two bit operations (LOP3). What does not vary in the
+// loop, ptxas moves out of it. Two ways that meet again count half each, as in the model; what a branch only skips
+// counts. Sums of two registers ptxas computes on the ALU or on the FMA unit, more or less where there is room; they
+// are counted apart (`either`).
+// Only choices rest on this, never correctness. Cost: linear in the function once, and in the instructions of each
+// loop.
 #pragma once
 
 #include <algorithm>

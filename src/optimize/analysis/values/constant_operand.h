@@ -1,5 +1,5 @@
-// The number that a source operand holds: in the text, or in a register whose value one mov of a number made; the
-// register has its lowest bits, which are sign-extended here. A number in the text is as it stands there: the
+// The number that a source operand holds: in the text, or in a register whose value one mov of a number made;
+// the register has its lowest bits, which are sign-extended here. A number in the text is as it stands there: the
 // instruction takes as many bits of it as its operand has. Cost: logarithmic in the segments of the register's live
 // range.
 #pragma once

@@ -1,6 +1,6 @@
 // What an integer instruction makes of the ranges of its sources.
 //
-// An opcode with a modifier that is not known here (.sat, .relu, packed halves, ...) or of another type is no
+// An opcode with a modifier that is not known here (.sat, .relu, packed halves, ...) or of another type is not an
 // operation, and nothing is known of its result. Meaning as in the PTX ISA; what that leaves open gives the full
 // range. Cost: constant, and integer_range.h's for evaluating.
 #pragma once

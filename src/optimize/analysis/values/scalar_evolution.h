@@ -10,15 +10,15 @@
 //
 // Registers are those of integers and bits (.b8 to .b64, .u8 to .s64), one by one: a float register, an .f16x2, a
 // predicate, and a vector register with its lanes have no expression, and a value that a mov carries through one of
-// these is a Value of its own after it. Operands are whole registers and literals, with as many bits as the
-// instruction's operand has; of `r + 1`, `10 + 4`, `v.x`, and what is negated nothing is known.
+// these is a Value of its own after it. Operands are whole registers and literals, with
+// as many bits as the instruction's operand has; of `r + 1`, `10 + 4`, `v.x`, and what is negated nothing is known.
 //
 // Everything is modulo two to the width. An extension of a sum or of a recurrence is taken inside only with a proof
 // that nothing wraps: from the ranges of values (value_range.h) and from the exit tests of the loop. `whyNoWrap`
 // names the proof.
 //
-// A recurrence stands for the value in the iteration that runs. Behind the loop the value is that of the last
-// iteration: `read` answers with a plain Value where the reader is outside a loop that the expression counts.
+// A recurrence stands for the value in the iteration that runs. After the loop the value is that of the last iteration:
+// `read` answers with a plain Value where the reader is outside a loop that the expression counts.
 //
 // Trip counts are counts of backedges taken: a loop whose body runs once has 0. They come from tests that every
 // iteration runs: of a recurrence with what does not vary, by <, <=, >, >=, signed or unsigned, and by != where the

@@ -2,23 +2,24 @@
 //
 // A value is a register together with a number of its live range: registers are written many times, values once.
 // What is known of a value comes from what computes it: constants, special registers and the sizes that the kernel
-// states (.reqntid for each dimension, .maxntid for the product), what the user says of launches (Module::facts: sizes, and
-// parameters that are loaded as a whole), narrow loads and conversions, masks, shifts, fields, arithmetic that does not wrap. A definition under a guard may also leave the value that was there before;
-// a phi is one of its incoming values. What comes around a loop (over an edge against reverse post-order) is known
-// only by the instruction that computes it, as if nothing were known of its sources: this analysis does not follow
-// counters. So each result depends only on values further up, and not on earlier questions.
+// states (.reqntid for each dimension, .maxntid for the product), what the user says of launches (Module::facts: sizes,
+// and parameters that are loaded as a whole), narrow loads and conversions, masks, shifts, fields, arithmetic that does
+// not wrap. A definition under a guard may also leave the value that was there before; a phi is one of its incoming
+// values. What comes around a loop (over an edge against reverse post-order) is known only by the instruction that
+// computes it, as if nothing were known of its sources: this analysis does not follow counters. So each result depends
+// only on values further up, and not on earlier questions.
 // In a block, more is known from the branches that lead to it: see branch_conditions.h. They say something of the
 // values that they compare, of copies of these, and, a few instructions deep, of what is computed from them.
 // Values that are not an integer of 8 to 64 bits in a plain register have width 0: those of predicates, of vector
 // registers with their lanes, and of 128 bits. Float registers count as their bits, which a mov carries to an
 // integer register. Operands are whole registers and literals, with as many bits as the operand has; `r + 1`,
-// `10 + 4`, and `v.x` are full. So are values that nobody wrote, parameters of functions, and results of calls and loads.
-// Contradictory conditions, in code that never runs, are left out: no result is an empty range.
+// `10 + 4`, and `v.x` are full. So are values that nobody wrote, parameters of functions, and results of calls and
+// loads. Contradictory conditions, in code that never runs, are left out: no result is an empty range.
 // Algorithm: on demand, with a work list and a note of each result. Cost: constant for each value on average, but
 // for the operands of phis; `at`: the branches above a block, up to kMostEdges, for each of up to kMostAsked
 // values that some branch concerns. Memory: 24 bytes a value, 8 more once `at` was asked, and 64 for each with
-// something known. Declines: types of 8 bits other than loads and conversions, packed halves, carry in, .sat, prmt,
-// lop3, bfi, shf.
+// something known. Declines: types of 8 bits other
+// than loads and conversions, packed halves, carry in, .sat, prmt, lop3, bfi, shf.
 #pragma once
 
 #include <optional>

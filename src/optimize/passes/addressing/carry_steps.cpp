@@ -1,19 +1,22 @@
 // The form carry-steps: pointers of loops advance by 32-bit additions with carry.
 //
-// What:       add.s64 p, p, step  becomes an addition of the lower halves that carries and one of the upper halves. ptxas does that by
-//             itself, but takes the halves of the sum for two values, and copies them to an aligned pair before each access:
-//             three or four instructions an iteration. It makes the pair of halves that the PTX packs in place: two.
+// What:       add.s64 p, p, step  becomes an addition of the lower halves that carries and one of the upper halves.
+//             ptxas does that by itself, but takes the halves of the sum for two values, and copies them to an aligned
+//             pair before each access: three or four instructions an iteration. It makes the pair of halves that the
+//             PTX packs in place: two.
 // Algorithm:  in each loop, without those in it, sums of 64 bits whose result is also an addend, and an address in the
-// loop. It takes as many of the steps that lsr has made products with 1 as make the longest unit of an iteration
-// shortest. Leaves:     nothing dead: what only made the 1 of products goes with them, since no dce follows.
-// Invariants: the sum is the same number modulo two to the 64. The carry flag is not live where it is written. Left
-// out:   steps that are products of 32-bit numbers, which ptxas adds in one instruction; what ptxas may unroll
-//             (unrolling.h), where constant steps become immediates of the accesses; pointers to shared, constant and local memory,
-//             of which ptxas computes 32 bits only.
+//             loop. It takes as many of the steps that lsr has made products with 1 as make the longest unit of an
+//             iteration shortest.
+// Leaves:     nothing dead: what only made the 1 of products goes with them, since no dce follows.
+// Invariants: the sum is the same number modulo two to the 64. The carry flag is not live where it is written.
+// Left out:   steps that are products of 32-bit numbers, which ptxas adds in one instruction; what ptxas may unroll
+//             (unrolling.h), where constant steps become immediates of the accesses; pointers to shared, constant and
+//             local memory, where ptxas computes 32 bits only.
 // Targets:    those that add 64 bits in two instructions. (Observed on ptxas 13.0 and 13.5: sm_75 to sm_103, sm_110.)
-// Declines:   by loop: irreducible, unrolled; by step: guarded, other-writes (the loop also writes the pointer elsewhere), product,
-//             varies (the step is written in the loop), space (not global memory), no-access, register-class, carry (the flag is
-//             live, or the loop has sums of several words, which take the predicates that ptxas keeps carries in).
+// Declines:   by loop: irreducible, unrolled; by step: guarded, other-writes (the loop also writes the pointer
+//             elsewhere), product, varies (the step is written in the loop), space (not global memory), no-access,
+//             register-class, carry (the flag is live, or the loop has sums of several words, which take the predicates
+//             that ptxas keeps carries in).
 #include <algorithm>
 #include <optional>
 #include <unordered_map>

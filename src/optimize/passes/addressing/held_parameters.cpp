@@ -1,16 +1,19 @@
 // The form held-parameters: parameters that conditional parts of a loop add to stay in registers.
 //
-// What:       from sm_90 on IMAD.WIDE takes no number beside a constant, so that ptxas loads a parameter into a register before it
-//             adds a product to it. It moves that load out of a loop, but not out of what the loop may skip: of eight checked
-//             accesses to two arrays become sixteen loads an iteration. Such an addition reads a copy of the parameter, made before
-//             the outermost loop around it by adding a zero that ptxas does not know to be one (opaque_numbers.h).
-// Algorithm:  in each innermost loop, the registers that hold a 64-bit parameter, or the global address of one, and in how many
-//             blocks that some iteration skips an addition reads each. Those read in two blocks and more are held.
-// Invariants: the register has one definition, which dominates the place of the copy. The sum with zero is the same number.
+// What:       from sm_90 on IMAD.WIDE takes no number beside a constant, so that ptxas loads a parameter into a
+//             register before it adds a product to it. It moves that load out of a loop, but not out of what the loop
+//             may skip: of eight checked accesses to two arrays become sixteen loads an iteration. Such an addition
+//             reads a copy of the parameter, made before the outermost loop around it by adding a zero that ptxas does
+//             not know to be one (opaque_numbers.h).
+// Algorithm:  in each innermost loop, the registers that hold a 64-bit parameter, or the global address of one, and in
+//             how many blocks that some iteration skips an addition reads each. Those read in two blocks and more are
+//             held.
+// Invariants: the register has one definition, which dominates the place of the copy. The sum with zero is the same
+// number.
 // Estimate:   a load takes the constant unit as the model of time has it, and a cycle of issue, in each such block.
 // Targets:    from sm_90 on.
-// Declines:   too-large; by loop: hidden-names (a scope declares a special register anew), irreducible, no-preheader, no-parameter
-//             (none is read so in two blocks), no-gain, register-pressure.
+// Declines:   too-large; by loop: hidden-names (a scope declares a special register anew), irreducible, no-preheader,
+//             no-parameter (none is read so in two blocks), no-gain, register-pressure.
 #include <algorithm>
 
 #include "ir/register_types.h"

@@ -1,14 +1,18 @@
 // loop-forms: the steps, products, sums and parameters of loops in the forms that take an iteration least.
 //
-// What:       whatever loops compute addresses from, ptxas makes of some forms what another form would spare: copies of halves, moves of
-//             constants, products on the unit that is full. forms.def has the forms and says where each is wanted.
-// Algorithm:  the candidates of the function once (form_sites.h); then each form, in the order of forms.def, on the loops as
-//             the forms before it left them. A form that only moves work from one unit to another is written as often as makes
-//             the longest unit of an iteration shortest (loop_units.h).
-// Why not in lsr: runtime-unroll, widen-accesses and schedule-loads stand between the two. They ask scalar evolution what addresses
-//             are, which does not see through sums by halves; and what an iteration takes is known when they are done.
-// Knobs:      one for each form: off, gain (by the target and the estimate), always (on all targets, whatever it gains).
-// Cost:       linear in the function, n log n in the candidates of a loop; the estimate once more where candidates need it.
+// What:       whatever loops compute addresses from, ptxas makes of some forms what another form would spare: copies of
+//             halves, moves of constants, products on the unit that is full. forms.def has the forms and says where
+//             each is wanted.
+// Algorithm:  the candidates of the function once (form_sites.h); then each form, in the order of forms.def, on the
+//             loops as the forms before it left them. A form that only moves work from one unit to another is written
+//             as often as makes the longest unit of an iteration shortest (loop_units.h).
+// Why not in lsr: runtime-unroll, widen-accesses and schedule-loads stand between the two. They ask scalar evolution
+//             what addresses are, which does not see through sums in 32-bit halves; and what an iteration takes is
+//             known when they are done.
+// Knobs:      one for each form: off, gain (by the target and the estimate), always (on all targets, whatever it
+//             gains).
+// Cost:       linear in the function, n log n in the candidates of a loop; the estimate once more where candidates need
+//             it.
 // Declines:   too-large, and by form, where the file of the form says so.
 #include "passes/addressing/form_sites.h"
 

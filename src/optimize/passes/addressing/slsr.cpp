@@ -4,8 +4,8 @@
 //             computed them is no longer needed. ptxas folds a constant only where it is what was added last; it
 //             does not see that (b + x) + y and b + (x + y), or base + 8*(i + 1) and base + 8*i, are neighbours.
 // Algorithm:  The values of registers are grouped by their expression (scalar evolution, modulo two to the width)
-//             without its constant. In each group, from the last value to the first, an address takes the first value
-// that dominates its uses and whose register still holds it there: the leader of the group. All
+//             without its constant. In each group, from the last value to the first, an address takes the first
+//             value that dominates its uses and whose register still holds it there: the leader of the group. All
 //             uses of a value are moved or none, so that its definition dies; uses in arithmetic move where the
 //             constants are equal. What dies takes its sources with it, which may free the next.
 // Same code:  where all that happened is that a constant which was added last went into addresses (same_code.h).

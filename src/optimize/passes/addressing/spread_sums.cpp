@@ -3,15 +3,16 @@
 // What:       add d, a, b  becomes  mad.lo d, a, one, b. ptxas does not know that `one` is 1 (opaque_numbers.h). ptxas
 //             makes IADD3 of additions, on the ALU, which also has logic, shifts and comparisons; of a product and a
 //             sum it makes IMAD, on the FMA unit, which hashes leave idle.
-// Algorithm:  in each loop, without those in it, where the ALU takes longest, additions move in the order of the text, as many as
-//             make the longest unit shortest. What ptxas may put on either unit counts on the ALU: it leaves most of it there, and
-//             where it does not, moving it changes nothing.
+// Algorithm:  in each loop, without those in it, where the ALU takes longest, additions move in the order of the text,
+//             as many as make the longest unit shortest. What ptxas may put on either unit counts on the ALU: it leaves
+//             most of it there, and where it does not, moving it changes nothing.
 // Invariants: a * 1 + b is a + b modulo two to the 32, whatever a and b are.
 // Left out:   sums of a product (IMAD), of a shift (LEA), and of a selection (a guarded sum).
 // Targets:    none by itself: the variant `spread` of tune tries it.
-// Declines:   too-large, hidden-names (a scope declares a special register anew); by loop: irreducible, not-alu (something else is
-//             longest), no-gain; by addition: guarded, register-class (no integer registers), counter (it moves with the
-//             iterations of a loop: ptxas would not know how many there are), address (an address is made of it).
+// Declines:   too-large, hidden-names (a scope declares a special register anew); by loop: irreducible, not-alu
+//             (something else is longest), no-gain; by addition: guarded, register-class (no integer registers),
+//             counter (it moves with the iterations of a loop: ptxas would not know how many there are), address (an
+//             address is made of it).
 #include <algorithm>
 #include <utility>
 

@@ -4,14 +4,14 @@
 // ptxas adds a constant to a 64-bit register in two instructions, and where the register lives around a loop mostly
 // in three, because the halves of the sum are not an aligned pair. It adds the 64-bit product of two 32-bit numbers
 // in one (IMAD.WIDE), and keeps the pair. So the step is written as a product: of the constant and of a register
-// that holds 1, but of which ptxas does not know it: the smaller of 1 and the number of blocks of the grid. That is
+// that holds 1, without ptxas knowing it: the smaller of 1 and the number of blocks of the grid. That is
 // right wherever it runs, since a grid has a block. The start must be an aligned pair as well: a start that does
-// not end in a mul.wide and its addition is computed anew so, or gets a product of 0 added, of which ptxas does not
-// know that it is 0. Measured on ptxas 13.0, loops that it does not unroll, two pointers (whole loop): 12
+// not end in a mul.wide and its addition is computed anew so, or gets a product added that ptxas does not
+// know to be 0. Measured on ptxas 13.0, loops that it does not unroll, two pointers (whole loop): 12
 // instructions by constants, 8 by products; the same with the pair broken at the start: 13 and 12. Where ptxas
 // unrolls, constants are folded into the immediates of several iterations, and products are not: such loops do not
 // change (unrolling.h). Nor do counters that are the same for all threads of a block, which go to the uniform
-// registers, and addresses of .shared memory, of which ptxas computes 32 bits only.
+// registers, and addresses of .shared memory, where ptxas computes 32 bits only.
 #pragma once
 
 #include "passes/addressing/early_steps.h"

@@ -2,10 +2,11 @@
 // which registers that a loop advances it keeps as aligned pairs.
 //
 // A product of the loop of the sum goes into it. So does one before the loop if sums are all that reads it: ptxas
-// multiplies in each iteration, and the product itself is not made. If something else reads it, it stays before the loop
-// and is added like any other number. (Observed on ptxas 13.0, sm_80 to sm_120, with one to three sums.) A register
-// that such a sum advances is a pair around the loop if it starts as one; otherwise its halves are moved in each
-// iteration. Cost: for each question linear in the readers of a register.
+// multiplies in each iteration, and the product itself is not made. If something else reads it, it stays before the
+// loop and is added like any other number. (Observed on ptxas 13.0, sm_80 to sm_120, with one to three sums.) A
+// register that such a sum advances is a pair around the loop if it starts as one; otherwise its halves are moved in
+// each iteration.
+// Cost: for each question linear in the readers of a register.
 #pragma once
 
 #include "passes/manager/pass.h"

@@ -9,8 +9,7 @@
 //             cse/memory_model.h says, and which addresses are the same or apart cse/shared_address.h (scalar
 //             evolution). The edits are made at the end.
 // Invariants: the value is taken where it was loaded or stored: from its register if that still holds it, otherwise
-// from
-//             a copy of it. Types match: a lane that fills its register is bits, whatever type names them; of a
+//             from a copy of it. Types match: a lane that fills its register is bits, whatever type names them; of a
 //             narrower load type and register must be those of the other one. Loads under a guard become copies
 //             under that guard, and are not a source, since they may leave what was there. The pragma
 //             `used_bytes_mask` marks lanes as unused; such a lane becomes used, and the pragma goes, only for a
@@ -21,7 +20,8 @@
 //             register) the store only ends what was known of the bytes.
 // Cost:       linear in operands, plus accesses times the entries that are kept.
 // Declines:   too-large; for loads: register-class (lanes of other types, `.v2` registers), repeated-register (one
-//             register in two lanes), register-pressure (the value would live longer than what costs no resident block).
+//             register in two lanes), register-pressure (the value would live longer than what costs no resident
+//             block).
 #include <algorithm>
 #include <array>
 #include <map>

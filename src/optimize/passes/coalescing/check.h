@@ -8,7 +8,7 @@
 //           class of its own says nothing, so it is not written down, nor is what is not live
 //   meet    two names are together when both states have them together
 //   top     a block that control has not come to
-// Also in a state: which classes are the parts of which class (`mov.b64 d, {x, y}`).
+// Also in a state: which classes are the parts of another (`mov.b64 d, {x, y}`).
 // Steps: a move, on either side, puts its destination into the class of what it moves; a guarded one into that of
 // sel(guard, source, old value), where equal terms are one class and sel(p, x, sel(p, _, x)) is x; so does a selp of
 // registers. What a move writes matters where it is read: another one may stand in its place. Any other

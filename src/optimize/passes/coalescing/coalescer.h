@@ -6,8 +6,8 @@
 // `mov r, r` and goes. Webs of one register that were not drawn apart come together again at the end, so that as
 // few names change as may be.
 // Not touched at all: registers of asynchronous and convergent instructions (wgmma, tcgen05), of tied operands, of
-// opcodes that are not in the table, of 8 and 128 bits, and vector registers. A web that is stored narrowly and one that may
-// hold a number stay apart (ir/stored_numbers.h): no pass may make a store that converts. A register in
+// opcodes that are not in the table, of 8 and 128 bits, and vector registers. A web that is stored narrowly and one
+// that may hold a number stay apart (ir/stored_numbers.h): no pass may make a store that converts. A register in
 // `%r1 + 4` is read like any other, and is not a copy's source.
 // Cost: making it is linear in the operands and in the live ranges of the registers that copies mention; a join is
 // as large as the smaller side, times a logarithm.

@@ -4,12 +4,12 @@
 // nothing between its first and its last one writes a register of the run, reads one that it writes, or writes its
 // guard; other runs, other instructions and `.loc` may stand between. Nothing else distinguishes the copies of a run
 // from copies all at one place, so they are one parallel copy (parallel_copy.h). A run that comes out shorter is
-// written into the first of its own instructions, the others go; what stays as it is keeps its place. Which registers
-// hold the same at the start of a run is known from the copies of the block before it and, where the block begins, from
-// the roots of the values that live there (copy_values.h). Keeps: the order of everything else; registers that the
-// coalescer does not take (coalescer.h); runs that would not become shorter. Not in a run: copies that write or read
-// their own guard, and copies across a scope brace or a declaration, after which names may mean something else. Cost: n
-// log n in the operands.
+// written into the first of its own instructions, the others go; what stays as it is keeps its place.
+// Which registers hold the same at the start of a run is known from the copies of the block before it and, where
+// the block begins, from the roots of the values that live there (copy_values.h).
+// Keeps: the order of everything else; registers that the coalescer does not take (coalescer.h); runs that would
+// not become shorter. Not in a run: copies that write or read their own guard, and copies across a scope brace or a
+// declaration, after which names may mean something else. Cost: n log n in the operands.
 #pragma once
 
 #include <vector>

@@ -6,8 +6,8 @@
 //             values that meet at a phi, and what is made of it at its block's start, become one register, all of a
 //             phi at once where that may be (phi_webs.h). Both again until nothing changes.
 // Algorithm:  two ways to tell what may be one register. By values, the default: two may, unless they hold
-//             different values where both live (Boissinot et al., 2009). With cssa-interference: only where they do not both
-//             live (Sreedhar et al., 1999); then more copies stay, and what a register holds is not known across
+//             different values where both live (Boissinot et al., 2009). With cssa-interference: only where they do not
+//             both live (Sreedhar et al., 1999); then more copies stay, and what a register holds is not known across
 //             blocks.
 // Keeps:      swaps, rotations and lost copies; registers of tied operands and of wgmma; names in parameter lists;
 //             the order of everything else. Copies that are not part of a phi are for register-coalescer. Guarded

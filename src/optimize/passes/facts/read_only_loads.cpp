@@ -1,19 +1,20 @@
 // read-only-loads: loads of memory that nobody writes while the kernel runs say so, by .nc.
 //
 // What:       a load of global memory whose address is made of numbers and of parameters that the user calls `noalias`
-// or `readonly` (Module::facts) becomes ld.global.nc, if the kernel writes nothing through these parameters.
-//             Then no store stands in its way any more: ptxas loads once what it loaded twice, and moves loads out of loops
-//             and above stores. So do later passes.
+//             or `readonly` (Module::facts) becomes ld.global.nc, if the kernel writes nothing through these
+//             parameters. Then no store stands in its way any more: ptxas loads once what it loaded twice, and moves
+//             loads out of loops and above stores. So do later passes.
 // Algorithm:  parameter_memory.h.
-// Invariants: what is read is never written while the kernel runs. `readonly` says that. By `noalias`, what is written and is
-//             reached through the parameter is reached through it alone; so a write has an address that is computed from its
-//             value, and there is none: the kernel's stores, atomics and copies all have other addresses, and the parameter
-//             goes nowhere that is not followed.
+// Invariants: what is read is never written while the kernel runs. `readonly` says that. By `noalias`, what is written
+//             and is reached through the parameter is reached through it alone; so a write has an address that is
+//             computed from its value, and there is none: the kernel's stores, atomics and copies all have other
+//             addresses, and the parameter goes nowhere that is not followed.
 // Keeps:      how the load is cached, its type and its vector.
-// Declines:   written (the kernel writes through a parameter that it is made of), escapes (such a parameter goes to a call,
-//             to memory, or through what is not followed), other-address (it is made of something else, too),
-//             no-such-form (ordered, volatile, with hints, of more than 16 bytes); generic loads, which infer-address-space
-//             makes global; parameters after the 63rd; target (.nc needs sm_32 and PTX 3.1), address-size (32 bits), early-start (griddepcontrol in the module).
+// Declines:   written (the kernel writes through a parameter that it is made of), escapes (such a parameter goes to a
+//             call, to memory, or through what is not followed), other-address (it is made of something else, too),
+//             no-such-form (ordered, volatile, with hints, of more than 16 bytes); generic loads, which
+//             infer-address-space makes global; parameters after the 63rd; target (.nc needs sm_32 and PTX 3.1),
+//             address-size (32 bits), early-start (griddepcontrol in the module).
 // Cost:       nothing without such facts; else live intervals, and linear in operands for each sweep.
 #include <algorithm>
 

@@ -9,10 +9,11 @@
 //             sroa takes away. A function grows to kMostInstructions.
 // Cost:       nothing in a module without calls; else linear in what is called and in what is copied.
 // Declines:   by callee: no-body, weak (where `inline-weak` is 0), recursive, calls (it calls what has no body to
-//             put there, or through a pointer), register-parameters, narrow-number-store (ir/stored_numbers.h), static-variable (of shared or global memory,
-//             which is there once), branch-table, prototype, unknown-opcode, stack (alloca and what belongs to
-//             it), parameter-access (one that local memory does not have), too-deep; by call: too-large,
-//             function-too-large, pointer (called through one), and the reasons of call_inliner.h.
+//             put there, or through a pointer), register-parameters, narrow-number-store (ir/stored_numbers.h),
+//             static-variable (of shared or global memory, which is there once), branch-table, prototype,
+//             unknown-opcode, stack (alloca and what belongs to it), parameter-access (one that local memory does not
+//             have), too-deep; by call: too-large, function-too-large, pointer (called through one), and the reasons of
+//             call_inliner.h.
 #pragma once
 
 #include <functional>

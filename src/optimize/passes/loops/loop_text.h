@@ -1,10 +1,10 @@
 // Loops that stand in one piece in the text, and copies of them.
 //
-// A pass that keeps a loop as it is for some inputs, and puts another one before it for the others, copies the text of the
-// loop: all blocks from the header to the one latch. The copy uses the same registers, as PTX is not an SSA form, and
-// either the one loop runs or the other. Each instruction is executed as often as before, so there is no instruction
-// but these that may not be copied: calls, whatever is convergent (threads of a warp may go either way), indirect
-// branches, what is not known, scopes, declarations, and other directives.
+// A pass that keeps a loop as it is for some inputs, and puts another one before it for the others, copies the text of
+// the loop: all blocks from the header to the one latch. The copy uses the same registers, as PTX is not an SSA form,
+// and either the one loop runs or the other. Each instruction is executed as often as before, so there is no
+// instruction but these that may not be copied: calls, whatever is convergent (threads of a warp may go either way),
+// indirect branches, what is not known, scopes, declarations, and other directives.
 #pragma once
 
 #include <functional>

@@ -7,22 +7,22 @@
 //                         r += sr; if (r >= W) { r -= W; q += 1; } q += sq;
 //                     } else
 //                       the loop as it was
-//             A division takes ptxas some 20 instructions, 4 to 8 after `divide` has taken the reciprocal out of the loop;
-//             a digit takes 3 to 5.
-// Algorithm:  the digits are those of counter_digits.h, the copy of the loop that of loop_text.h. The check is one branch: the
-//             numbers that must not be negative, ored together, have no sign.
-// Invariants: with s, x and the limit at least 0, and x + s and the limit + s below 2^31, x is never negative and does not
-//             wrap: a further iteration runs only if x was less than the limit (or equal) in the iteration before, by
-//             one step more or less. So signed and unsigned divisions and tests are the same. With W between 1 and 2^31
-//             - 1 nothing that is added wraps, and a remainder is at most one W too large. The digits of the first
-//             iteration are divided as before. All else is executed as it was, in the same order.
+//             A division takes ptxas some 20 instructions, 4 to 8 after `divide` has taken the reciprocal out of the
+//             loop; a digit takes 3 to 5.
+// Algorithm:  the digits are those of counter_digits.h, the copy of the loop that of loop_text.h. The check is one
+//             branch: the numbers that must not be negative, ored together, have no sign.
+// Invariants: with s, x and the limit at least 0, and x + s and the limit + s below 2^31, x is never negative and does
+//             not wrap: a further iteration runs only if x was less than the limit (or equal) in the iteration before, by one
+//             step more or less. So signed and unsigned divisions and tests are the same. With W between 1 and 2^31 - 1
+//             nothing that is added wraps, and a remainder is at most one W too large. The digits of the first iteration
+//             are divided as before. All else is executed as it was, in the same order.
 // Pays:       where the loop runs several iterations: before it each digit takes two divisions, one if s is 1, instead
 //             of the one of the first iteration.
 // Cost:       linear in the loops that have divisions.
-// Declines:   too-large; loops: no-division, counter, test (counter_digits.h); irreducible, latches, layout, no-preheader,
-//             scope, effects, size (loop_text.h); nested (a loop around or inside is changed), made (the loop was kept for the
-//             other numbers), few-iterations (a hint says so), no-hint (hints are of other loops), not-available (a
-//             number cannot be had before the loop), register-pressure.
+// Declines:   too-large; loops: no-division, counter, test (counter_digits.h); irreducible, latches, layout,
+//             no-preheader, scope, effects, size (loop_text.h); nested (a loop around or inside is changed), made (the
+//             loop was kept for the other numbers), few-iterations (a hint says so), no-hint (hints are of other loops),
+//             not-available (a number cannot be had before the loop), register-pressure.
 #include <algorithm>
 #include <vector>
 

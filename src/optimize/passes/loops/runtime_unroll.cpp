@@ -5,24 +5,25 @@
 //                     if (step > 0 && limit - (k - 1) * step is a number of the counter's type, `bound`)
 //                       while (i < bound) k iterations            k: the knob runtime-unroll-copies
 //                     the loop as it was, for the remaining iterations
-// Algorithm:  a loop of one block that ends by `add i, i, step; setp p, i, limit; @p bra`, whose test asks whether i is less
-//             than the limit (or equal). The copies of the body use its registers: PTX is not an SSA form, and ptxas
-//             renames. What tests whether they go on stands in the last one alone.
-// Invariants: an iteration is followed by another one if i + step < limit, in 32 or 64 bits. With step > 0, i < limit - (k - 1) * step
-//             with numbers that do not wrap says that k iterations follow. Of 32 bits these are computed in 64; of 64
-//             bits the step must be less than 2^31, and limit - (k - 1) * step is checked to be less than the limit. i
-//             may wrap in the last of them, as it did before: the old test, and the comparison with the bound, look at
-//             what it is then. So the same iterations are executed, in the same order, whatever the numbers, and
+// Algorithm:  a loop of one block that ends by `add i, i, step; setp p, i, limit; @p bra`, whose test asks whether i is
+//             less than the limit (or equal). The copies of the body use its registers: PTX is not an SSA form, and
+//             ptxas renames. What tests whether they go on stands in the last one alone.
+// Invariants: an iteration is followed by another one if i + step < limit, in 32 or 64 bits. With step > 0, i < limit -
+//             (k - 1) * step with numbers that do not wrap says that k iterations follow. Of 32 bits these are computed in
+//             64; of 64 bits the step must be less than 2^31, and limit - (k - 1) * step is checked to be less than the
+//             limit. i may wrap in the last of them, as it did before: the old test, and the comparison with the bound,
+//             look at what it is then. So the same iterations are executed, in the same order, whatever the numbers, and
 //             nothing is read that was not read before. After the copies the old test says whether the loop has ended;
 //             then control goes where the old loop goes.
 // Pays:       where a loop loads, as the loads of all copies wait together; and i is tested k times less often. Loops
 //             of many instructions, or whose copies would cost resident blocks by the estimate, are not optimized.
 // Cost:       linear.
-// Declines:   too-large; loops: irreducible, blocks (more than one), no-preheader (control does not fall into it alone),
-//             nounroll (a pragma of the loop, the function or the module asks for that), scope (braces, declarations, other pragmas, a name that means something
-//             else before the loop), effects (calls, barriers, and whatever is ordered, volatile, asynchronous, atomic or
-//             convergent), counter (no such counter and test of 32 or 64 bits), constant-step, few-iterations (a hint
-//             says so), no-hint (hints are of other loops), no-loads, size, register-pressure.
+// Declines:   too-large; loops: irreducible, blocks (more than one), no-preheader (control does not fall into it
+//             alone), nounroll (a pragma of the loop, the function or the module asks for that), scope (braces,
+//             declarations, other pragmas, a name that means something else before the loop), effects (calls, barriers,
+//             and whatever is ordered, volatile, asynchronous, atomic or convergent), counter (no such counter and test
+//             of 32 or 64 bits), constant-step, few-iterations (a hint says so), no-hint (hints are of other loops),
+//             no-loads, size, register-pressure.
 #include <optional>
 #include <unordered_map>
 

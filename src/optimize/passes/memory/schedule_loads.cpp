@@ -6,23 +6,24 @@
 //             of, they wait together.
 // Algorithm:  in each block of a loop, between walls (load_order.h), each load of global or unknown memory after a slow
 //             operation: upwards from it, what makes its address joins it, until something may not be crossed. It goes
-//             before the first slow operation on that way; in a kernel all of whose warps are resident, by the estimate of
-//             registers, before the nearest: that many warps hide a wait, and what lives across a call costs moves.
+//             before the first slow operation on that way; in a kernel all of whose warps are resident, by the estimate
+//             of registers, before the nearest: that many warps hide a wait, and what lives across a call costs moves.
 // Invariants: a block runs as a whole, so that what moves is executed exactly when it was before. Nothing crosses what
 //             reads or writes a register that it writes, or writes one that it reads; a guarded write reads what it
 //             writes, the carry flag is a register. What is moved keeps its order. Names mean the same where it goes.
 // Registers:  what is loaded lives longer. If the estimate of registers (fat-point) costs resident blocks, half as many
 //             loads of each block move, and so on. The number of loads of a block has a limit of its own, the knob
 //             schedule-loads-most.
-// Elsewhere:  outside of loops the model of time finds nothing that it buys, and sometimes an instruction more; there it
-//             runs by the knob schedule-loads-everywhere.
+// Elsewhere:  outside of loops the model of time finds nothing that it buys, and sometimes an instruction more; there
+//             it runs by the knob schedule-loads-everywhere.
 // Lines:      the source line of a moved instruction is that of the operation that it goes before.
-// Cost:       linear, plus for each load at most kMostSteps instructions above it, times those that it takes along; where
-//             it changes something, a copy of the function and an estimate of its registers, log of the limit times.
+// Cost:       linear, plus for each load at most kMostSteps instructions above it, times those that it takes along;
+//             where it changes something, a copy of the function and an estimate of its registers, log of the limit
+//             times.
 // Declines:   too-large; for loads after a slow operation: no-loop, ordered (a wall), store (may write what is loaded),
 //             address (made by the slow operation, or by what may not move or is long), register-reuse (a register is
-//             read or written in between), scope (a name means something else), load-form (ordered or volatile, or a pragma describes it, or would), register-pressure, limit,
-//             too-far.
+//             read or written in between), scope (a name means something else), load-form (ordered or volatile, or a
+//             pragma describes it, or would), register-pressure, limit, too-far.
 #include <algorithm>
 
 #include "ir/opcode_predicates.h"

@@ -1,13 +1,13 @@
 // sroa: parts of local variables that are only loaded and stored become registers.
 //
-// What:       For each local variable (a depot of a compiler, an array) with no address that gets out of sight, the
-// accesses at constant offsets are sorted into slots that do not overlap
+// What:       For each local variable (a depot of a compiler, an array) with no address that gets out of
+//             sight, the accesses at constant offsets are sorted into slots that do not overlap
 //             (local_slots.h). A slot becomes registers; loads and stores of it become moves, packs,
 //             unpacks, and insertions and extractions of narrow fields (slot_code.h). PTX's registers
 //             are written many times, so joins need nothing. ptxas does as much only for plain 32-bit slots:
 //             not for generic addresses, not where 64 bits are read back as halves, not for bytes. A variable
 //             that nothing accesses any longer goes, with what computed its addresses and its declaration. For a
-// variable that is accessed with an index the bytes stay that the index may reach
+//             variable that is accessed with an index the bytes stay that the index may reach
 //             (indexed_reach.h). What keeps addresses in it goes first; then the pass looks again at
 //             what these addresses lead to.
 // Algorithm:  local_addresses.h.

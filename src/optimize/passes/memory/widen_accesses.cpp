@@ -1,20 +1,21 @@
 // widen-accesses: neighbouring loads, and neighbouring stores, become one of a vector.
 //
-// What:       loads of one block that name the same register and offsets that follow each other, of one opcode and under one
-//             guard, become `ld.v2` or `ld.v4` where the first of them stands; such stores become `st.v2` or `st.v4` where the
-//             last one stands. At most 16 bytes.
+// What:       loads of one block that name the same register and offsets that follow each other, of one opcode and
+//             under one guard, become `ld.v2` or `ld.v4` where the first of them stands; such stores become `st.v2` or
+//             `st.v4` where the last one stands. At most 16 bytes.
 // Alignment:  that the address is a multiple of the vector's size is proved by the lowest bits of what it is made of
 //             (low_bits.h): from facts on parameters, `.ptr .align`, aligned variables.
-// Algorithm:  in each block, between walls (load_order.h), the accesses of each kind by their offsets, four before two. Loads
-//             first; stores when what is known of the function has been made anew.
-// Invariants: a load crosses nothing that may write what it reads, that reads or writes its result, or that writes what it
-//             reads; a store nothing that may read or write what it writes, or that writes what it reads. A block runs as a
-//             whole, so nothing is accessed that was not. The vector is weak as its parts were: PTX takes it for as many
-//             accesses in any order. Results are distinct registers. All of a vector are declared for one type: ptxas takes a
-//             mixture of some, and none of several widths.
-// Where:      from sm_120 on, where narrow accesses take the load/store unit longer; the model of time finds no gain elsewhere
-//             (docs/results/headroom.md). The knob widen-accesses-everywhere asks for it on all targets.
-// Cost:       linear in operands, and for each access at most kMostBetween instructions; low_bits.h where there are neighbours.
+// Algorithm:  in each block, between walls (load_order.h), the accesses of each kind by their offsets, four before two.
+//             Loads first; stores when what is known of the function has been made anew.
+// Invariants: a load crosses nothing that may write what it reads, that reads or writes its result, or that writes what
+//             it reads; a store nothing that may read or write what it writes, or that writes what it reads. A block
+//             runs as a whole, so nothing is accessed that was not. The vector is weak as its parts were: PTX takes it
+//             for as many accesses in any order. Results are distinct registers. All of a vector are declared for one
+//             type: ptxas takes a mixture of some, and none of several widths.
+// Where:      from sm_120 on, where narrow accesses take the load/store unit longer; the model of time finds no gain
+//             elsewhere (docs/results/headroom.md). The knob widen-accesses-everywhere asks for it on all targets.
+// Cost:       linear in operands, and for each access at most kMostBetween instructions; low_bits.h where there are
+//             neighbours.
 // Declines:   alignment (not proved); between (something stands in the way); same-register (a result is not a register
 //             of its own); address-size (32 bits). Accesses that are ordered, volatile, or described by a pragma are
 //             walls or not looked at.

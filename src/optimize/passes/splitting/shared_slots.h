@@ -26,7 +26,7 @@ class SharedSlots {
 
   explicit SharedSlots(const KernelNeeds& needs) : threads_(needs.threads.value_or(0)), taken_(needs.sharedBytes) {}
 
-  // Whether one more slot of so many words has room.
+  // Whether one more slot of that many words has room.
   bool hasRoom(uint32_t words) const;
   uint32_t add(uint32_t words) { return slots_[words - 1]++; }
   uint64_t bytes() const { return bytes(slots_[0], slots_[1]); }

@@ -1,11 +1,12 @@
 // The numbers of a launch that a kernel reads, and what it would save if they were constants.
 //
-// What:       sizes of the block, and parts of parameters that loads give as a whole. A value is known if it is computed from
-//             such numbers and constants alone; what a number is worth are the instructions that have a known operand made of it.
-// Estimate:   machine instructions of a thread: a division 20, a conversion between integers and floating point 4, a test or an
-//             address in a loop 1 each time that the block is executed (Loops::assumedCount), other arithmetic 1. A test
-//             outside of loops saves nothing: ptxas reads the constant bank as it reads an immediate. Floating-point numbers are
-//             worth something where they are compared, and where they are 0 or 1.
+// What:       sizes of the block, and parts of parameters that loads give as a whole. A value is known if it is
+//             computed from such numbers and constants alone; what a number is worth are the instructions that have a
+//             known operand made of it.
+// Estimate:   machine instructions of a thread: a division 20, a conversion between integers and floating point 4, a
+//             test or an address in a loop 1 each time that the block is executed (Loops::assumedCount), other
+//             arithmetic 1. A test outside of loops saves nothing: ptxas reads the constant bank as it reads an
+//             immediate. Floating-point numbers are worth something where they are compared, and where they are 0 or 1.
 // Misses:     what becomes constant only because a register has several definitions and one is never reached.
 // Cost:       the control-flow graph, loops, and two sweeps over the instructions; for kernels that a profile has.
 #pragma once

@@ -1,7 +1,8 @@
-// Puts instructions into a kernel that compute bound terms (bound_terms.h) at its entry, each term once, and tests of them.
+// Puts instructions into a kernel that compute bound terms (bound_terms.h) at its entry, each term once, and tests of
+// them.
 //
-// A test is a 32-bit number whose sign says that it failed: the upper half of a difference. Tests are put together by `and` and
-// `or`, which the machine does three at a time, and one comparison decides at the end.
+// A test is a 32-bit number whose sign says that it failed: the upper half of a difference. Tests are put together by
+// `and` and `or`, which the machine does three at a time, and one comparison decides at the end.
 #pragma once
 
 #include <map>

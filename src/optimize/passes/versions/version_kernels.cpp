@@ -1,13 +1,14 @@
 // version-kernels: kernels get a second body for the launches that a profile says are frequent.
 //
-// What:       a copy of the kernel, with facts of its own: what a test at its entry will have shown. The passes that follow
-//             work on both. join-versions puts them together.
-// Which:      launch_choice.h. Where the bounds of all accesses are known, the test also shows that what is read through parameters
-//             is not written (alias_test.h); a kernel without a useful number gets a body for that alone.
+// What:       a copy of the kernel, with facts of its own: what a test at its entry will have shown. The passes that
+//             follow work on both. join-versions puts them together.
+// Which:      launch_choice.h. Where the bounds of all accesses are known, the test also shows that what is read
+//             through parameters is not written (alias_test.h); a kernel without a useful number gets a body for that
+//             alone.
 // Invariants: facts of the copy are those of the kernel and what its test shows; nothing of a profile is believed.
 // Cost:       nothing without a profile; a copy of each kernel that is chosen, and all passes once more.
-// Declines:   no-use, share, gain (launch_choice.h); alias: and why (alias_test.h); hidden-names (names mean something else in some scope); too-large (no
-//             control-flow graph).
+// Declines:   no-use, share, gain (launch_choice.h); alias: and why (alias_test.h); hidden-names (names mean something
+//             else in some scope); too-large (no control-flow graph).
 #include <algorithm>
 
 #include "facts/facts.h"

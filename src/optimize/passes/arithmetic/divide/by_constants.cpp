@@ -4,7 +4,7 @@
 //             taken from the quotient. Float divisions by a power of two become multiplications.
 // Algorithm:  formulas.h; ranges of values (value_range.h) in the block of the division, with the branches above it.
 // Invariants: the results are the same for every divisor but 0, for which PTX promises nothing but that it does not
-// trap: a division by such a constant is not optimized. A guarded division becomes unguarded arithmetic,
+//             trap: a division by such a constant is not optimized. A guarded division becomes unguarded arithmetic,
 //             which cannot trap, and a guarded copy. Floats: the reciprocal of a power of two is exact, so that both
 //             round the same number; only where both are normal numbers, so that .ftz finds neither.
 // Cost:       linear in the divisions and what their ranges cost.

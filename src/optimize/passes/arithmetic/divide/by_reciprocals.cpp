@@ -1,7 +1,7 @@
 // What:       The reciprocal of a divisor is computed once, before the outermost loop that does not change it
 //             or before the first division by it, and each division becomes a high multiplication and a
-//             correction. ptxas makes 17 to 25 machine instructions of a division or remainder, of which it takes
-//             five out of a loop; of the reciprocal 10 and of each division by it 4 to 8.
+//             correction. ptxas makes 17 to 25 machine instructions of a division or remainder and takes
+//             five of them out of a loop; of the reciprocal 10 and of each division by it 4 to 8.
 // Algorithm:  Divisors are the same where scalar evolution says so, whatever registers hold them. In reverse
 //             post-order each division takes a reciprocal whose place dominates it, or gets one at its own place.
 //             Signed ones divide magnitudes; where value ranges prove a sign, nothing is done about it.

@@ -22,9 +22,10 @@ struct Division {
   Operand dividend, divisor;  // registers or numbers
 };
 
-// Operands are integer registers of the width (ir/register_types.h) or literals, with as many bits as the division has.
-// The instruction as an integer division; none if it is something else or has operands that are not plain registers and
-// numbers.
+// Operands are integer registers of the width (ir/register_types.h) or literals, with as many bits as the
+// division has.
+// The instruction as an integer division; none if it is something else or has operands that are not plain registers
+// and numbers.
 std::optional<Division> integerDivision(const Module& module, const Function& f, InstrId id);
 
 // A float division whose rounding is said: div.rn and its like.
