@@ -21,10 +21,10 @@ struct WrapperOptions {
   guard::GuardOptions guard;  // architecture and arguments are those of ptxas's command line
   std::string ptxas;          // not empty: the real one
   Client client;
-  std::string versionLine;            // what the output of --version has in addition, for a client that is keyed by it
-  std::string log;                    // not empty: a file that gets a line for each call
-  bool stripsDebug = false;           // debug information goes first
-  bool leavesAlone = false;           // touch nothing: somebody before us did
+  std::string versionLine;   // what the output of --version has in addition, for a client that is keyed by it
+  std::string log;           // not empty: a file that gets a line for each call
+  bool stripsDebug = false;  // debug information goes first
+  bool leavesAlone = false;  // touch nothing: somebody before us did
   std::vector<std::string> warnings;  // of the environment, which are not a reason to touch nothing
   std::vector<std::string> remarks;   // ... and not even wrong
   std::string mistake;                // not empty: $PTXOPT_OPTIONS makes no sense, no PTX is touched

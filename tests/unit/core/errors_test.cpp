@@ -119,7 +119,8 @@ TEST_CASE("errors: numbers that are too large") {
 TEST_CASE("errors: operands") {
   CHECK(inBody(".reg .b32 r;\n@r ret;") == "7:1 the guard 'r' is not a predicate");
   CHECK(inBody("call;") == "6:1 a call without a function");
-  CHECK(inBody(".reg .b64 a, b;\nld.global.u32 a, [a-4];") == "7:20 write '+-' to subtract from what is not a number");
+  CHECK(inBody(".reg .b64 a, b;\nld.global.u32 a, [a-4];") ==
+        "7:20 write '+-' to subtract from what is not a number");
   CHECK(inBody(".reg .b64 a, b;\nld.global.u32 a, [a+b];") == "7:21 'b' cannot follow an operator");
   CHECK(inBody(".reg .b32 a;\nmov.b32 {}, a;") == "7:10 an empty vector");
   CHECK(inBody(".reg .b32 a;\nmov.b32 {{a}}, a;") == "7:10 '{' inside another");
