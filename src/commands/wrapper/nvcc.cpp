@@ -15,6 +15,7 @@
 #include "support/log.h"
 #include "support/process.h"
 #include "support/temporary_folder.h"
+#include "wrapper/called_programs.h"
 #include "wrapper/child.h"
 #include "wrapper/io.h"
 #include "wrapper/nvcc_plan.h"
@@ -27,24 +28,12 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kOutputCap = std::size_t{64} << 20;
 constexpr const char* kOptionsVariable = "PTXOPT_OPTIONS";
-constexpr const char* kCalledNvcc = "PTXOPT_NVCC_CALLED";  // every nvcc on the way here, with colons between
-
-// A script that calls `ptxopt nvcc` may be the nvcc that is found: what called us is not called again.
-bool isCalledNvcc(const std::string& path) {
-  std::error_code ignored;
-  return std::ranges::any_of(partsOf(environmentValue(kCalledNvcc), ':'),
-                             [&](const std::string& called) { return fs::equivalent(called, path, ignored); });
-}
-
-void noteCalledNvcc(const std::string& path) {
-  const std::string before = environmentValue(kCalledNvcc);
-  ::setenv(kCalledNvcc, (before.empty() ? path : before + ':' + path).c_str(), 1);
-}
+constexpr CalledPrograms kCalledNvcc("PTXOPT_NVCC_CALLED");
 
 bool isUsable(const std::string& path) {
   std::error_code ignored;
   return fs::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0 && !ptxas::isThisProgram(path) &&
-         !isCalledNvcc(path);
+         !kCalledNvcc.has(path);
 }
 
 std::vector<std::string> call(const std::string& program, const std::vector<std::string>& arguments) {
@@ -133,8 +122,8 @@ std::string runNvcc(const std::string& program, const std::vector<std::string>& 
   const std::vector<std::string> found =
       nvcc.find('/') == std::string::npos ? filesInPath(nvcc) : std::vector<std::string>{nvcc};
   if (!found.empty()) {
-    if (isCalledNvcc(found.front())) return "it calls `ptxopt nvcc`, which was to call it";
-    noteCalledNvcc(found.front());
+    if (kCalledNvcc.has(found.front())) return "it calls `ptxopt nvcc`, which was to call it";
+    kCalledNvcc.note(found.front());
   }
   const std::vector<std::string> plain = call(nvcc, arguments);
   const std::optional<NvccPlan> plan = planOf(nvcc, arguments);

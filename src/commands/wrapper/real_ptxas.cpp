@@ -1,8 +1,6 @@
-// Files are compared by device and inode, so that a link to a program that was called already is not called again.
-// Programs that the guard asks are noted only while it asks them.
+// Programs that the guard asks count as called only while it asks them.
 #include "wrapper/real_ptxas.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,20 +10,14 @@
 
 #include "ptxas/find.h"
 #include "support/environment.h"
+#include "wrapper/called_programs.h"
 
 namespace ptxopt::wrapper {
 namespace {
 
-constexpr const char* kCalled = "PTXOPT_AS_CALLED";
+constexpr CalledPrograms kCalled("PTXOPT_AS_CALLED");
 
-bool isSameFile(const std::string& a, const std::string& b) {
-  struct stat first {
-  }, second{};
-  return ::stat(a.c_str(), &first) == 0 && ::stat(b.c_str(), &second) == 0 && first.st_dev == second.st_dev &&
-         first.st_ino == second.st_ino;
-}
-
-std::string findAnother(const std::vector<std::string>& called) {
+std::string findAnother() {
   std::vector<std::string> candidates;
   for (const char* home : {"CUDA_HOME", "CUDA_PATH"})
     if (const std::string folder = environmentValue(home); !folder.empty())
@@ -33,8 +25,7 @@ std::string findAnother(const std::vector<std::string>& called) {
   for (std::string& file : filesInPath("ptxas")) candidates.push_back(std::move(file));
   candidates.emplace_back("/usr/local/cuda/bin/ptxas");
   for (const std::string& candidate : candidates) {
-    if (::access(candidate.c_str(), X_OK) != 0 || ptxas::isThisProgram(candidate)) continue;
-    if (std::none_of(called.begin(), called.end(), [&](const auto& c) { return isSameFile(c, candidate); }))
+    if (::access(candidate.c_str(), X_OK) == 0 && !ptxas::isThisProgram(candidate) && !kCalled.has(candidate))
       return candidate;
   }
   return {};
@@ -42,7 +33,7 @@ std::string findAnother(const std::vector<std::string>& called) {
 
 }  // namespace
 
-bool isCalledByOurselves() { return !environmentValue(kCalled).empty(); }
+bool isCalledByOurselves() { return !kCalled.value().empty(); }
 
 ptxas::PtxasCandidates realPtxas(const std::string& given, const std::string& givenBy, const std::string& calledAs,
                                  const Client& client) {
@@ -52,7 +43,7 @@ ptxas::PtxasCandidates realPtxas(const std::string& given, const std::string& gi
   if (isCalledByOurselves()) {
     ptxas::PtxasCandidates next;
     next.isExplicit = true;
-    if (std::string program = findAnother(partsOf(environmentValue(kCalled), ':')); !program.empty())
+    if (std::string program = findAnother(); !program.empty())
       next.all.push_back({std::move(program), "the next one"});
     return next;
   }
@@ -66,22 +57,12 @@ ptxas::PtxasCandidates realPtxas(const std::string& given, const std::string& gi
   return ptxas::ptxasCandidates(search);
 }
 
-WhileAsking::WhileAsking(const ptxas::PtxasCandidates& candidates) : before_(environmentValue(kCalled)) {
+WhileAsking::WhileAsking(const ptxas::PtxasCandidates& candidates) : before_(kCalled.value()) {
   for (const ptxas::PtxasCandidate& candidate : candidates.all) noteCalled(candidate.path);
 }
 
-WhileAsking::~WhileAsking() {
-  if (before_.empty())
-    ::unsetenv(kCalled);
-  else
-    ::setenv(kCalled, before_.c_str(), 1);
-}
+WhileAsking::~WhileAsking() { kCalled.set(before_); }
 
-void noteCalled(const std::string& ptxas) {
-  std::string called = environmentValue(kCalled);
-  if (!called.empty()) called += ':';
-  called += ptxas;
-  ::setenv(kCalled, called.c_str(), 1);
-}
+void noteCalled(const std::string& ptxas) { kCalled.note(ptxas); }
 
 }  // namespace ptxopt::wrapper

@@ -42,7 +42,7 @@ int nvccCommand(int argc, char** argv) {
       "as\n"
       "NAME.ptxopt.ptx. Not optimized: debug code (-G), -dlto, PTX that is asked for or embedded.\n"
       "\n"
-      "Exit codes: 0 ok, 2 there is no nvcc. Others are those of nvcc.",
+      "Exit codes: 0 ok, 2 there is no nvcc, or it calls ptxopt nvcc. Others are those of nvcc.",
       "ptxopt nvcc");
   app.set_help_flag();  // that is an argument of theirs
   app.footer(kWrapperOptionsHelp);
