@@ -33,7 +33,8 @@ bare() {  # FOLDER: a Debian 12 with nothing on it
 make_source() {
   git archive --format=tar --prefix="$name/" HEAD | gzip -n -9 >"$to/$name.tar.gz"
   root=$(mktemp -d)
-  trap 'umount "$root/proc" 2>/dev/null || true; rm -rf "$root"' EXIT
+  trap 'umount "$root/proc" 2>/dev/null || true; rm -rf --one-file-system "$root"' EXIT
+  trap 'exit 1' HUP INT TERM
   bare "$root"
   tar -xzf "$to/$name.tar.gz" -C "$root"
   chroot "$root" sh -euc '
@@ -46,8 +47,8 @@ make_source() {
     build/release/ptxopt samples/saxpy.ptx -o - | grep -q "entry saxpy"' sh "$name" "$version" >"$to/source.log" 2>&1 ||
     { tail -30 "$to/source.log" >&2; exit 1; }
   umount "$root/proc"
-  rm -rf "$root"
-  trap - EXIT
+  rm -rf --one-file-system "$root"
+  trap - EXIT HUP INT TERM
   echo "release: source: $name.tar.gz builds on a bare Debian 12"
 }
 
@@ -56,10 +57,12 @@ make_packages() {
 }
 
 make_site() {
-  cmake/site.sh "$to/$name-site"
-  tar -C "$to" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$(git log -1 --format=%ct)" -c "$name-site" |
+  folder=$(mktemp -d)
+  cmake/site.sh "$folder/$name-site"
+  rm "$folder/$name-site/.ptxopt-site"
+  tar -C "$folder" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$(git log -1 --format=%ct)" -c "$name-site" |
     gzip -n -9 >"$to/$name-site.tar.gz"
-  rm -rf "${to:?}/$name-site"
+  rm -rf "$folder"
 }
 
 make_checksums() {
