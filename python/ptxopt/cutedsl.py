@@ -5,7 +5,8 @@
 
 CuTe DSL compiles in a library, from MLIR to machine code, which is a constant of the module that Compiler.compile leaves.
 The hook has the library write the PTX too (its option dump-ptx-path), optimizes that, has a ptxas assemble it with the
-options of the pipeline, and replaces the constant. The files of CUTE_DSL_KEEP=ptx,cubin are what is loaded. A module with
+options of the pipeline, and replaces the constant. That ptxas is at least as new as the library's, whose code may be better than
+that of an older one. The files of CUTE_DSL_KEEP=ptx,cubin are what is loaded. A module with
 several binaries, and relocatable code, are left alone. CuTe DSL's caches have the version and the options of ptxopt in
 their key.
 """
@@ -16,6 +17,7 @@ import os
 import re
 import shlex
 import shutil
+import subprocess
 import sys
 import tempfile
 from typing import Any, Callable, List, Optional, Tuple
@@ -24,6 +26,8 @@ from . import _hooks
 from ._assemble import machine_code
 from ._client import Client
 from ._hooks import Stats
+from ._programs import program_path
+from ._toolchains import environment
 
 LEAST, MOST = (4, 8), (4, 8)
 _COMPILER, _DSL = "cutlass.base_dsl.compiler", "cutlass.base_dsl.dsl"
@@ -101,6 +105,11 @@ def _optimize(module: Any, pipeline: str, written: List[str]) -> None:
         return
     with open(written[0], "rb") as file:
         ptx = file.read().rstrip(b"\0")
+    theirs = _release(ptx[:1000])
+    if theirs and theirs > (_release_here() or (0, 0)):
+        _hooks.say_once("CuTe DSL's ptxas is that of CUDA %d.%d, and none so new is found: not optimized; "
+                        "pip install -U nvidia-cuda-nvcc" % theirs)
+        return
     result = _hooks.result_of("cutedsl", ptx, name=os.path.basename(written[0]), ptxas_options=options, wants_cubin=True)
     if result is None or not result.changed:
         return
@@ -113,6 +122,18 @@ def _optimize(module: Any, pipeline: str, written: List[str]) -> None:
             if os.path.basename(path).rsplit(".", 1)[0] == os.path.basename(written[0]).rsplit(".", 1)[0]:
                 with open(path, "wb") as out:
                     out.write(text)
+
+
+def _release(text: bytes) -> Optional[Tuple[int, int]]:
+    """The CUDA release that a text of NVIDIA's programs names."""
+    found = re.search(rb"release (\d+)\.(\d+)", text)
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def _release_here() -> Optional[Tuple[int, int]]:
+    """That of the ptxas which assembles."""
+    done = subprocess.run([program_path("ptxopt-ptxas"), "--version"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=environment())
+    return _release(done.stdout)
 
 
 def _constant(operation: Any) -> Tuple[Any, bytes]:

@@ -362,6 +362,14 @@ with contextlib.redirect_stderr(said):
     same(compiled("ptx-options='-g'"), plain, "for a debugger")
     ptxas("exit 1")
     same(compiled(), plain, "no machine code")
+ptxas('case $1 in --version) echo "release 13.0, V13.0.88"; exit;; esac; printf cubin > "$output"')
+plain_ptx = fake_settings.ptx
+with contextlib.redirect_stderr(said):
+    fake_settings.ptx = "// Cuda compilation tools, release 13.4, V13.4.59\\n" + plain_ptx
+    same(compiled(), plain, "an older ptxas")
+    fake_settings.ptx = "// Cuda compilation tools, release 13.0, V13.0.88\\n" + plain_ptx
+    same(compiled(), ours, "a ptxas as old")
+same(said.getvalue().count("CuTe DSL's ptxas is that of CUDA 13.4"), 1, said.getvalue())
 same((said.getvalue().count("several binaries"), said.getvalue().count("no machine code")), (1, 1), said.getvalue())
 assert BaseDSL().get_module_hash(None, "f").startswith("f-ptxopt-")
 ptxopt.cutedsl.uninstall()
