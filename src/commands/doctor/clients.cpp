@@ -188,7 +188,11 @@ void findTaichiClient(const std::string& self, ClientInfo& client) {
   findPackaged(client, {"taichi"}, self + " jit python SCRIPT");
 }
 void findSlangClient(const std::string& self, ClientInfo& client) {
-  findPackaged(client, {"slangtorch", "slangpy"}, self + " jit python SCRIPT");
+  // The file ends with a zero byte, which ptxas does not take.
+  findPackaged(client, {"slangtorch", "slangpy"},
+               fmt::format("slangc FILE.slang -target ptx -entry NAME -stage compute | tr -d '\\0' > KERNEL.ptx; "
+                           "{} KERNEL.ptx -o OUT.ptx",
+                           self));
   if (client.found.empty()) client.found = findProgram({"slangc"});
 }
 

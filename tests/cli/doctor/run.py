@@ -151,7 +151,7 @@ class Doctor:
         """Clients of a package: whether it is there, and the one step."""
         hooked = {"numba": "numba_cuda", "warp": "warp_lang", "cupy": "cupy_cuda13x", "torch": "torch", "tilelang": "tilelang",
                   "cutedsl": "nvidia_cutlass_dsl"}
-        others = {"mojo": ("mojo", "mojo build --emit asm "), "taichi": ("taichi", " jit python SCRIPT"), "slang": ("slangpy", " jit python SCRIPT")}
+        others = {"mojo": ("mojo", "mojo build --emit asm "), "taichi": ("taichi", " jit python SCRIPT"), "slang": ("slangpy", "slangc FILE.slang -target ptx ")}
         file = self.packages / "ptxopt_hooks.pth"
         for client, package in [*hooked.items(), *((name, package) for name, (package, _) in others.items())]:
             code, found = self.ask(f"--client={client}")
