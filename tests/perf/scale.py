@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Time and memory against the size of the input, which should be straight lines.
 
-    tests/perf/scale.py --tool build/release/ptxopt [--most MB] [--mode=-O2] [--single | --files FILE.ptx ...]
+    tests/perf/scale.py --tool build/release/ptxopt [--most MB] [--mode=-O2] [--single | --files FILE.ptx ...] [--check BYTES]
 
 Made PTX of 1, 10, 100 and 500 MB in functions of realistic size; with --single instead one function of 1 to 50 MB. With --files a
-module of 20 MB of the kernels of these files, each as often as that takes, under other names.
+module of 20 MB of the kernels of these files, each as often as that takes, under other names. --check fails where the largest module
+takes more bytes of memory for a byte of input.
 """
 import argparse
 import itertools
@@ -44,6 +45,7 @@ def main():
     parser.add_argument("--mode", action="append", help="options of the tool; may be repeated")
     parser.add_argument("--single", action="store_true", help="one function")
     parser.add_argument("--files", nargs="+", help="PTX of one .version and .target")
+    parser.add_argument("--check", type=float, help="bytes a byte")
     options = parser.parse_args()
     tool = os.path.abspath(options.tool)
     modes = options.mode or ["-O0 --reprint", "-O0", "-O2"]
@@ -65,13 +67,16 @@ def main():
                 f.write(text)
             size = len(text)
             del text
-            row = [f"{size / 1e6:.1f}"]
+            row, most = [f"{size / 1e6:.1f}"], 0
             for mode in modes:
                 result = measure([tool, path, *mode.split(), "-o", "/dev/null"], 2 if megabytes < 100 else 1)
+                most = max(most, result[1] / size if result else float("inf"))
                 row += ([f"{result[0]:.2f}", f"{size / 1e6 / result[0]:.0f}", f"{result[1] / 1e6:.0f}", f"{result[1] / size:.2f}"]
                         if result else ["failed", "-", "-", "-"])
             rows.append(row)
     table(header, rows)
+    if options.check and most > options.check:
+        raise SystemExit(f"more than {options.check} bytes of memory for a byte of input")
 
 
 if __name__ == "__main__":
