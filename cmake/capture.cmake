@@ -1,4 +1,4 @@
-# The library to preload that records launches of a program on a machine with a GPU. It is linked as the stand-in is
+# The library to preload that records launches of a program on a machine with a GPU. It is linked as the emulated driver is
 # (emulation.cmake); of it, the driver's functions and dlsym() are seen outside.
 file(GLOB capture_sources CONFIGURE_DEPENDS src/execute/capture/*.cpp src/execute/interpose/*.cpp)
 list(APPEND capture_sources src/execute/record/record.cpp src/execute/record/archive.cpp src/execute/record/folder.cpp src/execute/emulate/error.cpp

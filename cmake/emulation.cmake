@@ -1,4 +1,4 @@
-# The stand-in for the CUDA runtime and driver that `ptxopt emulate` puts in place of NVIDIA's: one shared library, with
+# The emulated CUDA runtime and driver, which `ptxopt emulate` loads instead of NVIDIA's: one shared library, with
 # links of the names that programs ask for.
 #
 # The archive of ANTLR's runtime is not made for shared libraries, so this one takes the shared one, and names all it needs

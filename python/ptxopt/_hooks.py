@@ -101,7 +101,7 @@ def options_json() -> str:
 
 
 def key() -> str:
-    """What a cache of results is to be told apart by: the version and the options of ptxopt, and of the guard."""
+    """What a cache of results is to be distinguished by: the version and the options of ptxopt, and of the guard."""
     guard = [os.environ.get(name, "") for name in ("PTXOPT_GUARD", "PTXOPT_GUARD_RULE", "PTXOPT_GUARD_TRIES", "PTXOPT_PTXAS", "PTXAS")]
     text = "\n".join([version_line(), options_json(), *guard])
     return "ptxopt-" + hashlib.sha256(text.encode()).hexdigest()[:16]

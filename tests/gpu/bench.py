@@ -6,7 +6,7 @@ taken within each iteration; what is reported is the median of these ratios and,
 the true median with the confidence asked for, whatever the distribution.
 
   faster, slower             the interval, widened by the margin, lies on one side of 1
-  cannot be told apart       otherwise
+  cannot be distinguished       otherwise
 
 The margin is for what measuring cannot see, such as where code lies; a control (the first variant loaded once more)
 shows how large that is.
@@ -21,7 +21,7 @@ SAMPLE_MS = 0.5
 WARM_MS = 20
 MOST_LAUNCHES = 10_000  # of a sample
 ISSUE_BOUND = 0.8  # where issuing launches takes a larger part of the time, it is the processor that is measured
-UNDECIDED = "cannot be told apart"
+UNDECIDED = "cannot be distinguished"
 
 
 @dataclass

@@ -17,7 +17,7 @@ from ctypes import byref, c_char_p, c_float, c_int, c_size_t, c_uint, c_uint64, 
 LIBRARY = "libcuda.so.1"
 VARIABLE = "PTXOPT_GPU_DRIVER"
 PYTHON = [sys.executable, "-S", "-s"]  # what a process that uses this is started by: without packages, which it does not need
-STAND_IN = "the interpreter of ptxopt"  # what the stand-in calls itself: its times are counts of instructions
+STUB = "the interpreter of ptxopt"  # what the stub calls itself: its times are counts of instructions
 COMPUTE_MAJOR, COMPUTE_MINOR, MULTIPROCESSORS, CLOCK_KHZ = 75, 76, 16, 13  # CUdevice_attribute
 FUNCTION_ATTRIBUTES = {"threads": 0, "shared": 1, "const": 2, "local": 3, "registers": 4}  # CUfunction_attribute
 DYNAMIC_SHARED = 8

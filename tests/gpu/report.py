@@ -11,11 +11,11 @@ import math
 import sys
 from pathlib import Path
 
-from driver import STAND_IN
+from driver import STUB
 
 FORMAT = "ptxopt GPU results 1"
 CONTROL = "control"
-VERDICTS = ("faster", "slower", "cannot be told apart")
+VERDICTS = ("faster", "slower", "cannot be distinguished")
 
 
 def table(head, rows):
@@ -50,7 +50,7 @@ def kernels(cases):
 
 def page(results):
     device, made, summary, cases = results["device"], results["made_by"], results["summary"], results["cases"]
-    lines = [f"# {device['name']}", "", *(["**This is no GPU: microseconds stand for interpreted instructions.**", ""] if device["name"] == STAND_IN else []),
+    lines = [f"# {device['name']}", "", *(["**This is no GPU: microseconds stand for interpreted instructions.**", ""] if device["name"] == STUB else []),
              f"Driver {device['driver']}, {device['multiprocessors']} multiprocessors, {results['load']} of {results['architecture']}, "
              f"{results['size']} size, made by {made['ptxopt']}, ptxas {made['ptxas']}, nvcc {made['nvcc']}. Times are medians, in "
              "microseconds; ratios are after / before, with the interval of their median.", "",

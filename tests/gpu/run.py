@@ -8,7 +8,7 @@ several inputs, then one of real size, which is also timed. What is measured, an
 A kernel whose machine code is the same before and after is left out, unless --all is given.
 
 The table has, for each kernel, the time before, after / before with its interval, whether it is faster, slower, or cannot
-be told apart, and after / before as `ptxopt time` has it with data in L1, L2 and DRAM, where the folder says that.
+be distinguished, and after / before as `ptxopt time` has it with data in L1, L2 and DRAM, where the folder says that.
 After it: how many are what, the largest ratio of a control (the same code measured against itself), and the rank
 correlation of modelled and measured ratios.
 
@@ -35,7 +35,7 @@ import rank
 import report
 from architecture import NoImage, choose
 from bench import UNDECIDED
-from driver import PYTHON, STAND_IN, Driver, NoDriver
+from driver import PYTHON, STUB, Driver, NoDriver
 
 HERE = Path(__file__).resolve().parent
 SCENARIOS = ("l1", "l2", "dram")
@@ -182,7 +182,7 @@ def run(options):
     architecture = choose(device["capability"], manifest["architectures"], options.load)
     print(f"{device['name']}, driver {device['driver']}, {device['multiprocessors']} multiprocessors; {options.load} of {architecture}, "
           f"made by {manifest['made_by']['ptxopt']} and ptxas {manifest['made_by']['ptxas']}")
-    if device["name"] == STAND_IN:
+    if device["name"] == STUB:
         print("this is no GPU: microseconds stand for interpreted instructions, and cycles for nothing")
     if options.fit:
         return fit.main_with(folder, manifest, architecture, options)
@@ -233,7 +233,7 @@ def parse(arguments):
     parser.add_argument("--iterations", type=int, help="of timing, at most [200]")
     parser.add_argument("--inputs", type=int, default=8, help="on which small launches are compared [8]")
     parser.add_argument("--confidence", type=float, default=0.99)
-    parser.add_argument("--margin", type=float, default=0.002, help="a ratio this near to 1 is not told apart [0.002]")
+    parser.add_argument("--margin", type=float, default=0.002, help="a ratio this near to 1 is not distinguished [0.002]")
     parser.add_argument("--nan", choices=("bits", "any"), default="bits", help="any: all NaNs are one value")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--variants", type=lambda text: text.split(","), help="only these, the first is the base")

@@ -93,7 +93,7 @@ def triton(client, made, records):
     _, again = client.hooked()
     client.t.check(not again, f"{client.name}: the second time {len(again)} kernels were compiled")
     unguarded, other = client.hooked(PTXOPT_GUARD="off")
-    client.t.check(len(other) == len(records), f"{client.name}: another guard is told apart")
+    client.t.check(len(other) == len(records), f"{client.name}: another guard is distinguished")
     client.t.check(unguarded != plain, f"{client.name}: the PTX is what it is without us")
     code = ("import ptxopt.triton, triton, sys, runpy; ptxopt.triton.install(); ptxopt.triton.uninstall(); "
             "sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__')")

@@ -33,13 +33,13 @@ bool doesSomething(const Module& module, const Instruction& i) {
 }
 
 void checkUnreachable(const Module& module, const Function& f, const Cfg& cfg, Findings& findings) {
-  bool isTold = false;  // of this run of blocks
+  bool isReported = false;  // of this run of blocks
   for (const InstrId id : f) {
     if (cfg[cfg.blockOf(id)].reachable) {
-      isTold = false;
-    } else if (!isTold && doesSomething(module, f[id])) {
+      isReported = false;
+    } else if (!isReported && doesSomething(module, f[id])) {
       findings.push_back({CheckId::Unreachable, f[id].sourceBegin, "control does not come here"});
-      isTold = true;
+      isReported = true;
     }
   }
 }

@@ -74,7 +74,7 @@ std::string commentOf(const Module& module, const Function& f) {
 
 Specialized withSpecialized(const Module& module, std::string_view suffix) {
   if (!isSuffix(suffix))
-    throw std::invalid_argument(fmt::format("'{}' is not an end of a name: letters, digits, _ and $", suffix));
+    throw std::invalid_argument(fmt::format("'{}' cannot end a name: letters, digits, _ and $", suffix));
   Specialized made;
   std::size_t at = 0;
   for (const Function& f : module.functions) {

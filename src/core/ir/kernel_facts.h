@@ -70,7 +70,7 @@ struct KernelFacts {
   std::vector<LoopFact> loops;  // those about which more is known
 
   bool hasIterations() const { return iterations != 0 || !loops.empty(); }
-  // Whether some loop may iterate so often.
+  // Whether some loop may iterate that often.
   bool mayIterate(uint32_t often) const {
     return iterations >= often ||
            std::ranges::any_of(loops, [&](const LoopFact& l) { return l.iterations >= often; });

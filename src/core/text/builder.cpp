@@ -151,7 +151,7 @@ void Builder::function(const Token& keyword) {
   function_->isEntry = keyword.type == PtxLexer::ENTRY;
   function_->registers.push_back({.type = ScalarType::pred});  // the carry flag, Function::kCarry
   names_.startFunction(*function_);
-  toldUndefined_.clear();
+  reportedUndefined_.clear();
 }
 
 void Builder::functionName(const Token& t) {

@@ -203,7 +203,7 @@ class Builder {
   std::vector<Pending> pending_;
 
   std::vector<SyntaxError>* undefined_ = nullptr;
-  std::vector<NameId> toldUndefined_;  // of the function
+  std::vector<NameId> reportedUndefined_;  // of the function
   bool (*isExternal_)(std::string_view) = nullptr;
 };
 

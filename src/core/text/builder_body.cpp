@@ -311,8 +311,8 @@ void Builder::resolvePending() {
 void Builder::undefined(std::size_t offset, NameId name, std::string_view what) {
   const SyntaxError error(offset, fmt::format("undefined {} '{}'", what, module_.text(name)));
   if (undefined_ == nullptr) throw error;
-  if (std::ranges::find(toldUndefined_, name) != toldUndefined_.end()) return;
-  toldUndefined_.push_back(name);
+  if (std::ranges::find(reportedUndefined_, name) != reportedUndefined_.end()) return;
+  reportedUndefined_.push_back(name);
   undefined_->push_back(error);
 }
 

@@ -96,11 +96,11 @@ std::vector<GraphNode> nodesOf(void* graph, std::string& refusal) {
     GraphNode& node = nodes.emplace_back();
     node.handle = handle;
     int type = -1;
-    const bool isTold = succeeds("cuGraphNodeGetType", handle, &type);
+    const bool isReported = succeeds("cuGraphNodeGetType", handle, &type);
     node.type = static_cast<NodeType>(type);
     const bool isFollowed = node.type == NodeType::Kernel || node.type == NodeType::Copy ||
                             node.type == NodeType::Fill || node.type == NodeType::Empty;
-    if (!isTold || !isFollowed) refusal = std::string("with ") + nameOf(type);
+    if (!isReported || !isFollowed) refusal = std::string("with ") + nameOf(type);
     if (node.type == NodeType::Kernel && !readKernel(node)) refusal = "whose kernels the driver does not tell";
   }
   return nodes;

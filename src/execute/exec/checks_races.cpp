@@ -184,12 +184,13 @@ class RaceCheck final : public Checks {
 
   // Likewise of other clusters.
   void tellOthers(ClusterRaces& c, const RaceThread& t, uint64_t address, Access access) {
-    if (access != Access::Write && global_.hasTold(address)) GlobalRaces::learn(c.others, global_.told(address));
+    if (access != Access::Write && global_.hasReleased(address))
+      GlobalRaces::learn(c.others, global_.released(address));
     const uint32_t until = meaning_->releases ? sequence_ : t.fencedAt;
     if (access == Access::Read || until == 0) return;
-    GlobalRaces::Others& told = global_.told(address);
-    GlobalRaces::learn(told, c.others);
-    told[c.number] = std::max(told[c.number], until);
+    GlobalRaces::Others& released = global_.released(address);
+    GlobalRaces::learn(released, c.others);
+    released[c.number] = std::max(released[c.number], until);
   }
 
   Event eventOf(const ClusterRaces& c, const RaceThread& t) {

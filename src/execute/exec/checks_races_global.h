@@ -39,11 +39,11 @@ class GlobalRaces {
                  const std::byte* before, const std::byte* after);
   Conflict atomic(uint64_t address, unsigned bytes, Access access, const Event& now, const Knowledge& knows);
 
-  // What clusters have reported at a place: by cluster the last event that is known.
+  // What clusters have released at a place: by cluster the last event that is known.
   using Others = std::map<uint32_t, uint32_t>;
   static void learn(Others& to, const Others& from);
-  Others& told(uint64_t address) { return told_[address]; }
-  bool hasTold(uint64_t address) const { return told_.contains(address); }
+  Others& released(uint64_t address) { return released_[address]; }
+  bool hasReleased(uint64_t address) const { return released_.contains(address); }
 
  private:
   struct Cell {
@@ -63,7 +63,7 @@ class GlobalRaces {
   Conflict forEachCell(uint64_t address, unsigned bytes, F&& f);
 
   std::unordered_map<uint64_t, Page> pages_;  // by address
-  std::unordered_map<uint64_t, Others> told_;
+  std::unordered_map<uint64_t, Others> released_;
 };
 
 }  // namespace ptxopt::exec

@@ -47,7 +47,7 @@ Summary summaryOf(std::vector<double> samples, double confidence) {
 const char* verdictOf(const Summary& ratio, double margin) {
   if (ratio.hasInterval && ratio.high < 1 - margin) return "faster";
   if (ratio.hasInterval && ratio.low > 1 + margin) return "slower";
-  return "cannot be told apart";
+  return "cannot be distinguished";
 }
 
 Times measureTimes(const MeasureSide& measure, const TimingOptions& options) {

@@ -27,7 +27,7 @@ constexpr double kConfidence = 0.99;
 constexpr double kMargin = 0.002;
 
 Summary summaryOf(std::vector<double> samples, double confidence = kConfidence);
-// "faster", "slower", "cannot be told apart".
+// "faster", "slower", "cannot be distinguished".
 const char* verdictOf(const Summary& ratio, double margin = kMargin);
 
 struct Times {

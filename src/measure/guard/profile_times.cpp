@@ -43,7 +43,7 @@ std::optional<Times> readTimes(const std::string& text) {
   }
 }
 
-bool isTold(const timing::FunctionTime& time) {
+bool isSettled(const timing::FunctionTime& time) {
   return std::ranges::all_of(time.regions, [](const timing::RegionTime& r) {
     return r.region.loop == timing::Region::kNone || r.region.iterations == 0 ||
            r.region.from != timing::IterationsFrom::Assumed;
@@ -58,7 +58,7 @@ Times timesOf(std::string_view cubin, const timing::PtxLoops& loops) {
   Times times;
   if (!timed) return times;
   for (const ptxas::TimedFunction& f : timed->functions) {
-    if (!f.isKernel || !isTold(f.time)) continue;
+    if (!f.isKernel || !isSettled(f.time)) continue;
     ptxas::ProfiledTime& its = times[f.name];
     for (std::size_t s = 0; s < timing::kScenarios; ++s) {
       its.whole[s] = f.time.whole.scenarios[s].cycles;

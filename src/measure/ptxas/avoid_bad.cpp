@@ -26,7 +26,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(from, text.find_last_not_of(kBlanks) - from + 1);
 }
 
-// "max.s32 a, x, n;" with its last two operands the other way round. Empty where it has another shape.
+// "max.s32 a, x, n;" with its last two operands swapped. Empty where it has another shape.
 std::string swapped(std::string_view instruction) {
   const std::size_t last = instruction.rfind(','), semicolon = instruction.find(';');
   if (last == std::string_view::npos || last == 0 || semicolon == std::string_view::npos || semicolon < last ||

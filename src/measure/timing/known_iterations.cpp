@@ -95,7 +95,7 @@ class KnownIterations {
     return copies.count() != 0;
   }
 
-  // Of the loop of the PTX in the loop; 0: not known.
+  // How many copies of a loop of the PTX are in a loop; 0: not known.
   uint32_t copiesIn(uint32_t l, uint32_t ptxLoop) const {
     Copies copies;
     for (const uint32_t b : code_.flow.loops()[l].blocks) {

@@ -2,10 +2,9 @@
 // profile of launches has of them.
 //
 // A loop of machine code is made of the innermost loop of the PTX around the branch that leads back to its header, by
-// the lines of its instructions. Where ptxas unrolled it, several instructions come from one of the PTX (copies.h). Of
-// several loops that were made of one, those with fewer copies iterate for what is left: of a trip count that is not
-// known for half of what may be left, so that a loop of four copies next to one of sixteen iterates one and a half
-// times. What launches were seen to make may be fewer than the most copies: the loop is then not entered where copies
+// the lines of its instructions. Where ptxas unrolled it, several instructions come from one of the PTX (copies.h). If
+// several loops were made of one, those with fewer copies iterate for what is left. Where the trip count is not known,
+// that is half of what may be left: a loop of four copies next to one of sixteen iterates one and a half times. What launches were seen to make may be fewer than the most copies: the loop is then not entered where copies
 // are elsewhere, and left early otherwise.
 // Declines: branches back that are of different loops or of none; a loop in which a loop was made of the same one;
 // nothing that shows the copies, unless each line has one instruction.
@@ -20,7 +19,7 @@
 
 namespace ptxopt::timing {
 
-// Of a kernel with several, of which tests at its entry choose one for all threads of the launch.
+// One body of a kernel with several: tests at its entry choose one for all threads of the launch.
 struct PtxBody {
   std::string kernel;
   uint32_t firstLine = 0, lastLine = 0;
@@ -28,7 +27,7 @@ struct PtxBody {
   bool isSeen = false;  // a profile says so; otherwise it is assumed
 };
 
-// Of all functions of a PTX text: ptxas puts code of one into another.
+// The loops of all functions of a PTX text: ptxas puts code of one into another.
 struct PtxLoops {
   static constexpr uint32_t kNone = UINT32_MAX;  // no loop, or not known which
   static constexpr double kNever = -1;

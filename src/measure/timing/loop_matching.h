@@ -8,15 +8,15 @@
 //              loop before at once, the next ones fewer and fewer, the last one 1
 //   Dissolved  one side has one loop more, and the other does as much outside of its loops as that one does in a whole
 //              number of iterations: whole runs can be compared with that many
-//   Versions   the loops after may be versions of those before, of which a check chooses one: for what it computes in
+//   Versions   the loops after may be versions of those before, and a check chooses one. For what it computes in
 //              floating point (writes, where it computes nothing), a version writes and reads no more. How often each
-//              is executed is not known; so nothing is worse if none of them costs more, for the same work, than
+//              is executed is not known, so nothing is worse if none of them costs more, for the same work, than
 //              anything before that it may be a version of
 //   Together   all innermost loops together, or all code where one side has no loop: `ratio` times as much after
-//   Unknown    nothing tells
-// Invariants: of Runs and Dissolved more than half of what tells of the work agrees, what is trusted most among it, and
-// r is a whole number nearly; every loop of both is matched.
-// Cost: linear; of versions the product of the numbers of loops.
+//   Unknown    nothing shows it
+// Invariants: for Runs and Dissolved more than half of what shows the work agrees, what is trusted most among it, and
+// r is nearly a whole number; every loop of both is matched.
+// Cost: linear; for versions the product of the numbers of loops.
 #pragma once
 
 #include <cstdint>

@@ -31,7 +31,7 @@ class IterationFinder {
   IterationFinder(const TimedCode& code, const Counts& counts, const std::function<uint32_t(uint64_t)>& lineAt)
       : code_(code), counts_(counts), lineAt_(lineAt) {}
 
-  // Of each loop, by a warp in a run; -1: not known.
+  // The iterations of each loop, by a warp in a run; -1: not known.
   std::vector<double> find() const {
     const auto& loops = code_.flow.loops();
     std::vector<double> iterations(loops.size(), -1);
@@ -71,7 +71,7 @@ class IterationFinder {
     }
     for (const auto& [block, its] : copies) {
       uint32_t count = its.count();
-      if (count == 0)  // nothing tells: no line has less than one for each
+      if (count == 0)  // nothing shows it: no line has less than one for each
         count = std::ranges::min_element(lines[block], {}, [](const auto& l) { return l.second; })->second;
       bodies.push_back({loop, block, count});
     }

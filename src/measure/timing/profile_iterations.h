@@ -23,9 +23,9 @@ struct ProfileCounts {
 // Nothing, with the reason in `error`, for what is not a profile.
 std::optional<ProfileCounts> readProfile(std::string_view json, std::string& error);
 
-// For regionsOf(). `lineAt`: the line of the PTX of what stands at an address, in bytes; 0: not known. A loop of which
-// the profile knows nothing iterates once each time. A function that it does not have: kAssumedIterations.
-// Of several loops that were made of one of the PTX, the one with the most copies of its body has the iterations.
+// For regionsOf(). `lineAt`: the line of the PTX of what stands at an address, in bytes; 0: not known. A loop that
+// the profile does not know iterates once each time. A function that it does not have: kAssumedIterations.
+// If several loops were made of one of the PTX, the one with the most copies of its body has the iterations.
 IterationsOf profiledIterations(const TimedCode& code, const ProfileCounts& profile, std::string_view function,
                                 const std::function<uint32_t(uint64_t)>& lineAt);
 

@@ -43,7 +43,7 @@ struct Iterations {
 };
 // For a loop, that is entered so often.
 using IterationsOf = std::function<Iterations(uint32_t loop, double entries)>;
-// So many, each time.
+// That many iterations, each time.
 inline IterationsOf sameIterations(double iterations, IterationsFrom from = IterationsFrom::Assumed) {
   return [=](uint32_t, double entries) { return Iterations{entries * iterations, from}; };
 }

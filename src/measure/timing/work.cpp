@@ -47,7 +47,7 @@ constexpr std::array kFigures{&Work::computed, &Work::exchanged, &Work::read, &W
 constexpr std::array<std::string_view, 1 + kFigures.size()> kNames{"steps", "computed", "exchanged", "read",
                                                                    "written"};
 constexpr auto kFirstFigure = static_cast<std::size_t>(Witness::Computed);
-// Of ratios of which each part is as good as the other: what is executed once for several iterations counts in part.
+// How far equally good ratios may differ: what is executed once for several iterations counts in part.
 constexpr double kAgree = 0.1;
 
 // What is not executed in each iteration counts in part: a whole number only nearly.

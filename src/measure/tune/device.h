@@ -13,7 +13,7 @@ struct DeviceTime {
   std::string detail;  // of these, in words
   // The ratio of its time to that of the input: the median, and an interval around it.
   double ratio = 0, low = 0, high = 0;
-  std::string verdict;  // "faster", "slower", "cannot be told apart"
+  std::string verdict;  // "faster", "slower", "cannot be distinguished"
 
   bool isFaster() const { return rejected.empty() && verdict == "faster"; }
 };

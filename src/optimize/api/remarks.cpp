@@ -36,13 +36,13 @@ void remarkUnknownOpcodes(const Module& module, std::vector<Remark>& remarks) {
   if (std::none_of(module.opcodes.begin(), module.opcodes.end(),
                    [](const OpcodeForm& f) { return f.row == nullptr; }))
     return;
-  std::vector<bool> told(module.opcodes.size());
+  std::vector<bool> reported(module.opcodes.size());
   Places places(module);
   for (const Function& f : module.functions) {
     for (const InstrId id : f) {
       const Instruction& i = f[id];
-      if (!i.isInstruction() || module.form(i).row != nullptr || told[i.payload]) continue;
-      told[i.payload] = true;
+      if (!i.isInstruction() || module.form(i).row != nullptr || reported[i.payload]) continue;
+      reported[i.payload] = true;
       remarks.push_back({"unknown-opcode", places.of(i.sourceBegin),
                          fmt::format("'{}' is not known; it is kept as it is, and nothing moves over it",
                                      module.printedOpcode(i))});

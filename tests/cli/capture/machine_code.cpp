@@ -1,7 +1,7 @@
-// In front of the stand-in for the driver: a linker that makes machine code, as a device's does, and a loader that takes it.
+// In front of the stub of the driver: a linker that makes machine code, as a device's does, and a loader that takes it.
 //
 // The machine code is the header of an ELF file and the linked PTX. So the library that captures finds no PTX in an image, and
-// the stand-in runs it all the same.
+// the stub runs it all the same.
 #include <cstddef>
 #include <cstring>
 #include <fstream>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""libptxopt_capture.so in front of the stand-in for the driver: launches of a program of the driver API are recorded, whichever
+"""libptxopt_capture.so in front of the stub of the driver: launches of a program of the driver API are recorded, whichever
 way it finds the driver, and run again; so are those of graphs, and of kernels that the driver linked.
 
   tests/cli/capture/run.py --tool PATH --capture LIBRARY --program PATH --graphs PATH --linked PATH --machine-code FOLDER

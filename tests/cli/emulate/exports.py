@@ -1,4 +1,4 @@
-"""Every function that a toolkit's libcudart.so has, the stand-in has too, by the same version; none is there twice."""
+"""Every function that a toolkit's libcudart.so has, the stub has too, by the same version; none is there twice."""
 import re
 import shutil
 import subprocess
@@ -33,7 +33,7 @@ def test(tool, nvcc):
     tests.check(all(len(n) > 300 for n in names.values()), f"there are {[len(n) for n in names.values()]} functions")
     for library in libraries(nvcc):
         missing = sorted(functions(library) - ours)
-        tests.check(not missing, f"{library} has {len(missing)} functions that the stand-in has not: {missing[:8]}")
+        tests.check(not missing, f"{library} has {len(missing)} functions that the stub has not: {missing[:8]}")
     listed = re.findall(r"^EMULATE_MISSING\((\w+)\)", MISSING.read_text(), re.M)
     tests.check(listed == sorted(set(listed)), "missing.def is in order, each name once")
     return tests

@@ -308,12 +308,12 @@ def test_options(tool, builder, work):
     for options in (["-j", "1"], ["--arch", "sm_90"], ["--optimize=-O1"], ["--optimize=-O2 --skip-pass lsr"], ["--memory", "1"], ["--"]):
         done = emulate(tool, *options, program, "plain")
         tests.check(done.returncode == 0 and done.stdout.endswith("7\n"), f"{options}: {done.returncode} {done.stderr}")
-    # Without the stand-in, the message says where it is to come from.
+    # Without the stub, the message says where it is to come from.
     alone = work / "alone"
     alone.mkdir()
     shutil.copy(tool, alone / "ptxopt")
     done = emulate(alone / "ptxopt", program, "plain")
-    tests.check(done.returncode == 2 and "it is installed in" in done.stderr, f"no stand-in: {done.stderr}")
+    tests.check(done.returncode == 2 and "it is installed in" in done.stderr, f"no stub: {done.stderr}")
     (alone / "CMakeCache.txt").touch()
     done = emulate(alone / "ptxopt", program, "plain")
     tests.check(done.returncode == 2 and f"cmake --build '{alone}' --target ptxopt_emulation" in done.stderr, f"a build: {done.stderr}")

@@ -286,7 +286,7 @@ class Facts(command_tests.CommandTests):
         code, done = self.optimized(said, "--specialize", "_32", file="c.ptx")
         general, copy = code.split(".entry k_32(")
         self.check("//ptxopt:facts" not in general and copy.count("//ptxopt:facts") == 1 and "%ctaid" not in copy, code)
-        for suffix, message in (("", "no kernel has facts"), ("-x", "is not an end of a name"), ("", "")):
+        for suffix, message in (("", "no kernel has facts"), ("-x", "cannot end a name"), ("", "")):
             done = self.run("k.ptx", "-o", "-", "--specialize", suffix or "_s", *(["--facts", "facts.json"] if suffix else []))
             self.check(done.returncode == 2 and message in done.stderr, suffix, done.stderr)
         (self.folder / "t.ptx").write_text(PLAIN + PLAIN[PLAIN.index(".visible"):].replace("k(", "k_32("))

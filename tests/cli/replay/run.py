@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`ptxopt replay --gpu` on the stand-in for the driver, whose time is the number of interpreted instructions.
+"""`ptxopt replay --gpu` on the stub of the driver, whose time is the number of interpreted instructions.
 
   tests/cli/replay/run.py --tool PATH
 
@@ -129,7 +129,7 @@ class Replay(command_tests.CommandTests):
         divide = rows[0]
         self.check(divide["ratio"]["verdict"] == "faster" and divide["ratio"]["median"] < 0.95, divide)
         self.check(divide["milliseconds"]["before"]["low"] == divide["milliseconds"]["before"]["high"], divide)
-        self.check(rows[2]["ratio"]["verdict"] == "cannot be told apart" and rows[2]["iterations"] >= 11, rows[2])
+        self.check(rows[2]["ratio"]["verdict"] == "cannot be distinguished" and rows[2]["iterations"] >= 11, rows[2])
         plain = self.results("r.zip", "--launch", "2-3")["launches"]
         self.check([r["launch"] for r in plain] == [2, 3] and "ratio" not in plain[0] and "after" not in plain[0]["milliseconds"], plain)
         self.ends(0, ["replay", "--gpu", "r.zip", "--no-time", "--kernel", "sum"], "sum<<<(1,1,1), (32,1,1)>>>: equal\n", "1 equal\n")
@@ -140,7 +140,7 @@ class Replay(command_tests.CommandTests):
         ratio = row["ratio"]
         self.check(ratio["verdict"] == "faster" and ratio["low"] < ratio["median"] < ratio["high"] < 1, row)
         row = self.results("r.zip", "--with", "k.ptx", "--kernel", "divide", noise=0.02)["launches"][0]
-        self.check(row["ratio"]["verdict"] == "cannot be told apart" and row["ratio"]["low"] < 1 < row["ratio"]["high"], row)
+        self.check(row["ratio"]["verdict"] == "cannot be distinguished" and row["ratio"]["low"] < 1 < row["ratio"]["high"], row)
 
     def different(self):
         self.texts("o.ptx", "add.u32 %r6, %r5, %r6", "sub.u32 %r6, %r6, %r5")

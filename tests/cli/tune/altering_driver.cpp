@@ -1,4 +1,4 @@
-// In front of the stand-in for the driver: in every text but the first that a process loads, $TUNE_TEST_OLD becomes
+// In front of the stub of the driver: in every text but the first that a process loads, $TUNE_TEST_OLD becomes
 // $TUNE_TEST_NEW, as if a variant did something else than the input. With $TUNE_TEST_ELSEWHERE it gives no address that is
 // asked for. With
 // $TUNE_TEST_RACE buffers of 128 bytes are read differently from the third launch on, as after a race that seldom shows.
@@ -14,7 +14,7 @@
 #define SEEN extern "C" __attribute__((visibility("default"))) int
 
 SEEN cuModuleLoadData(void** module, const void* image) {
-  static std::list<std::string> texts;  // the stand-in reads on in them
+  static std::list<std::string> texts;  // the stub reads on in them
   const auto next = reinterpret_cast<int (*)(void**, const void*)>(dlsym(RTLD_NEXT, "cuModuleLoadData"));
   std::string& text = texts.emplace_back(static_cast<const char*>(image));
   const std::string from = std::getenv("TUNE_TEST_OLD"), to = std::getenv("TUNE_TEST_NEW");

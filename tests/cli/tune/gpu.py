@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""`ptxopt tune --measure gpu` on the stand-in for the driver, whose time is the number of interpreted instructions.
+"""`ptxopt tune --measure gpu` on the stub of the driver, whose time is the number of interpreted instructions.
 
-  tests/cli/tune/gpu.py --tool PTXOPT --stand-in LIBRARY --altering LIBRARY
+  tests/cli/tune/gpu.py --tool PTXOPT --stub LIBRARY --altering LIBRARY
 
 A kernel divides by the same in each iteration, which the passes move out of the loop. A second driver alters texts
 (altering_driver.cpp): variants that leave other bytes, or fail, are not chosen. What is missing on a machine has a name.
@@ -117,7 +117,7 @@ class Test:
         again = self.folder / "again.out"
         done = subprocess.run([self.tool, "tune", self.folder / "two.ptx", "-o", again, "--apply", self.folder / "two.saved"], timeout=100)
         check(done.returncode == 0 and again.read_text() == text, "--apply makes the same text, without a GPU")
-        # A file of one kernel needs no name. Of its cubins the stand-in makes nothing.
+        # A file of one kernel needs no name. Of its cubins the stub makes nothing.
         self.write("one", "k")
         said, _ = self.tune("one", *LAUNCH)
         check("k on the interpreter of ptxopt" in said, said)
@@ -218,14 +218,14 @@ class Test:
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", required=True)
-    parser.add_argument("--stand-in", required=True)
+    parser.add_argument("--stub", required=True)
     parser.add_argument("--altering", required=True)
     options = parser.parse_args()
     if not find_ptxas():
         print("skipped: tune needs ptxas")
         return NOTHING
     with tempfile.TemporaryDirectory() as folder:
-        test = Test(options.tool, options.stand_in, options.altering, folder)
+        test = Test(options.tool, options.stub, options.altering, folder)
         try:
             test.chosen()
             test.recorded()

@@ -76,7 +76,7 @@ def counted(width):
 
 
 def entered(arrays, fills):
-    """A loop that threads iterate by their numbers; a branch leads straight into it, or past the load of a parameter."""
+    """A loop whose threads differ in the number of iterations; a branch leads straight into it, or past the load of a parameter."""
     def each(text):
         return "".join("  " + text.replace("K", str(k)) + "\n" for k in range(arrays))
     load = "  ld.param.u32 %r2, [S];\n"

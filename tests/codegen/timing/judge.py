@@ -5,8 +5,8 @@
 
 The verdicts are those of the C++ rule. Of the kernels that record.py keeps out of fitting, and of the others, it prints: of those
 that became faster by 2% or more how many the rule keeps, of those that became slower by as much how many it refuses, the slowest
-that it lets through, the geometric mean of the times without and with the guard, of the kernels whose times could not be told apart
-how many it refuses, and the rank correlation of modelled and measured ratios (kernels that could be told apart) for data in L1, L2
+that it lets through, the geometric mean of the times without and with the guard, of the kernels whose times could not be distinguished
+how many it refuses, and the rank correlation of modelled and measured ratios (kernels that could be distinguished) for data in L1, L2
 and DRAM with many warps and with few. --launched is of kernels whose launch is known, by that: as the guard has it where --facts tells the
 block and the grid. --list prints each kernel. --check holds BOUNDS.
 
@@ -77,8 +77,8 @@ def modelled(record, kind, scenario):
 
 
 def correlations(records):
-    """Of kernels that could be told apart: {"L1": rho, ...}"""
-    told = [r for r in records if r["told_apart"]]
+    """Of kernels that could be distinguished: {"L1": rho, ...}"""
+    told = [r for r in records if r["distinguished"]]
     return {kind: [rank.spearman([modelled(r, kind, s) for r in told], [r["ratio"] for r in told]) for s in range(3)]
             for kind in ("whole", "alone")}
 
@@ -90,7 +90,7 @@ def judged(pairs):
     through = [r["ratio"] for r, v in pairs if v["sign"] <= 0]
     return {"gains": len(gains), "kept": sum(gains), "harms": len(harms), "refused": sum(harms), "worst": max(through, default=1.0),
             "unguarded": mean([r["ratio"] for r, _ in pairs]), "guarded": mean([r["ratio"] if v["sign"] <= 0 else 1.0 for r, v in pairs]),
-            "same": sum(not r["told_apart"] for r, _ in pairs), "same_refused": sum(not r["told_apart"] and v["sign"] > 0 for r, v in pairs)}
+            "same": sum(not r["distinguished"] for r, _ in pairs), "same_refused": sum(not r["distinguished"] and v["sign"] > 0 for r, v in pairs)}
 
 
 def parts_of(records, verdicts):
@@ -108,7 +108,7 @@ def rows_of(parts):
 def rank_rows(parts):
     for name, pairs in parts.items():
         c = correlations([r for r, _ in pairs])
-        yield [name, sum(r["told_apart"] for r, _ in pairs), *("-" if rho is None else f"{rho:.2f}" for kind in ("whole", "alone") for rho in c[kind])]
+        yield [name, sum(r["distinguished"] for r, _ in pairs), *("-" if rho is None else f"{rho:.2f}" for kind in ("whole", "alone") for rho in c[kind])]
 
 
 def markdown(header, rows):
@@ -116,11 +116,11 @@ def markdown(header, rows):
 
 
 HEADER = ["kernels", "number", "gains kept", "harms refused", "slowest let through", "mean unguarded", "mean guarded", "the same, refused"]
-RANKS = ["kernels", "told apart", *SCENARIOS, *(f"alone, {s}" for s in SCENARIOS)]
+RANKS = ["kernels", "distinguished", *SCENARIOS, *(f"alone, {s}" for s in SCENARIOS)]
 
 
 def list_all(pairs):
-    rows = [[f"{r['program']} {r['kernel'][:24]}", r["set"], f"{r['ratio']:.3f}" if r["told_apart"] else "same",
+    rows = [[f"{r['program']} {r['kernel'][:24]}", r["set"], f"{r['ratio']:.3f}" if r["distinguished"] else "same",
              *(f"{modelled(r, kind, s):.2f}" for kind in ("whole", "alone") for s in range(3)), "refused" if v["sign"] > 0 else "kept",
              f"{v['by']} {v['text']}" if v["sign"] else ""] for r, v in sorted(pairs, key=lambda p: p[0]["ratio"])]
     table(["kernel", "set", "ratio", *RANKS[2:], "", "by"], rows)

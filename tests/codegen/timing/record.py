@@ -8,7 +8,7 @@
   record.py refresh FILE.jsonl --figures .../guard_figures FOLDER...
 
 `add` takes PTX before and after, assembles both, and keeps the model's figures, not the code, with the ratio of the times: after
-/ before, or `same` where they could not be told apart, with the interval of the ratio. `bench` does so for what tests/gpu/run.py
+/ before, or `same` where they could not be distinguished, with the interval of the ratio. `bench` does so for what tests/gpu/run.py
 --json wrote, with the folder that tests/gpu/pack.py made. A kernel of the same set that is there already is replaced. Kernels whose
 machine code is the same are left out.
 `refresh` computes the figures anew, after the model of time changed: PTX of both sides is looked for below the folders, and taken if
@@ -81,7 +81,7 @@ def record_of(options, figures, ratio, low, high, **more):
     before, after = figures
     told = ratio is not None
     return {"program": more["program"], "kernel": before["name"], "set": options.set, "architecture": more["architecture"],
-            "blocks": more["blocks"], "threads": more["threads"], "told_apart": told, "ratio": ratio if told else 1.0, "low": low, "high": high,
+            "blocks": more["blocks"], "threads": more["threads"], "distinguished": told, "ratio": ratio if told else 1.0, "low": low, "high": high,
             "held_out": is_held_out(more["program"]), "measured": more["measured"], "before": before, "after": after}
 
 

@@ -74,7 +74,7 @@ class Check:
     def all(self):
         self.add(0, "a.ptx", "b.ptx")
         self.add(0, "a.ptx", "b.ptx", ratio="same")
-        self.equal("a kernel that is there is replaced", [(r["ratio"], r["told_apart"]) for r in self.records()], [(1.0, False)])
+        self.equal("a kernel that is there is replaced", [(r["ratio"], r["distinguished"]) for r in self.records()], [(1.0, False)])
         self.add(0, "a.ptx", "b.ptx", ratio="0.9")
         self.add(0, "b.ptx", "a.ptx", ratio="1.4", program="other")
         said = self.add(2, "a.ptx", "a.ptx")

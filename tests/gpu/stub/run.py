@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""The GPU bench, run on a stand-in for the driver that the interpreter serves: what needs no GPU is checked here.
+"""The GPU bench, run on a stub of the driver that the interpreter serves: what needs no GPU is checked here.
 
-  tests/gpu/stand_in/run.py --tool PTXOPT --stand-in LIBRARY --values PROGRAM [--whole] [--only NAME]
+  tests/gpu/stub/run.py --tool PTXOPT --stub LIBRARY --values PROGRAM [--whole] [--only NAME]
 
   inputs      contents.py gives what `ptxopt verify` fills memory with; random buffers are those of `ptxopt run`, made by
               Python and by the kernels of fill.cu
   statistics  intervals, verdicts and rank correlation against their definitions
-  device      the stand-in finds misuse: handles, ranges, launches
-  jobs        job.py: equal, different (with the place and the values), faster, slower, not to be told apart, failing kernels,
+  device      the stub finds misuse: handles, ranges, launches
+  jobs        job.py: equal, different (with the place and the values), faster, slower, not to be distinguished, failing kernels,
               jobs that make no sense, nothing to run on
   folder      pack.py, and run.py in what it packed: all kernels, before and after
   real        with --whole: launches of real size stay in their memory
@@ -60,7 +60,7 @@ BUFFERS = {kind: f"buf:{kind}:100:{{}}" for kind in arguments.SIZES}
 
 class Test:
     def __init__(self, options, work):
-        self.tool, self.library, self.values = (os.path.abspath(path) for path in (options.tool, options.stand_in, options.values))
+        self.tool, self.library, self.values = (os.path.abspath(path) for path in (options.tool, options.stub, options.values))
         self.work, self.whole = Path(work), options.whole
 
     def run(self, script, *words, environment=None, text=None):
@@ -101,7 +101,7 @@ class Test:
         subprocess.run([nvcc, "-arch=sm_80", "-O3", "-ptx", str(GPU / "kernels/fill.cu"), "-o", str(out)], check=True, timeout=LIMIT)
         return out.read_bytes()
 
-    # ---- the stand-in ----
+    # ---- the stub ----
 
     def device(self):
         with driver.Driver(self.library) as device:
@@ -281,7 +281,7 @@ class Test:
         check("by chance" in ran.stdout or "no rank correlation" in ran.stdout, ran.stdout)
         ratios = sum(len(row["times"]["ratios"]) - 1 for row in results["cases"])  # but for the control
         page = self.run(folder / "report.py", out).stdout
-        check(driver.STAND_IN in page and "no GPU" in page and "no GPU" in ran.stdout and page.count("| `") == ratios and "| pipe | after |" in page, page)
+        check(driver.STUB in page and "no GPU" in page and "no GPU" in ran.stdout and page.count("| `") == ratios and "| pipe | after |" in page, page)
         check(self.run(folder / "report.py", folder / "manifest.json").returncode == 2, "report.py takes a manifest")
         # The bare machine has no packages: only what Python brings.
         bare = subprocess.run([sys.executable, "-S", "-E", "-s", str(folder / "run.py"), "--driver", self.library, "--load", "ptx", "--small",
@@ -311,7 +311,7 @@ class Test:
             check(all(hasattr(real, name) for name in (*driver.CALLS, driver.PARAMETER_INFO, driver.LAUNCH_CLUSTERS)), "names that NVIDIA has not")
             ran = self.run(folder / "run.py", "--driver", stub)
             check(ran.returncode == NOTHING and "cuInit" in ran.stderr, ran.returncode, ran.stderr)
-        ran = self.run(folder / "run.py", "--filter", "horner")  # cubins, which the stand-in does not take
+        ran = self.run(folder / "run.py", "--filter", "horner")  # cubins, which the stub does not take
         check(ran.returncode == 2 and "CUDA_ERROR_NO_BINARY_FOR_GPU" in ran.stdout, ran.stdout, ran.stderr)
         check(self.run(folder / "run.py", "--filter", "nobody").returncode == 2, "--filter nobody")
         out = self.work / "late.json"
@@ -404,7 +404,7 @@ class Test:
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", required=True, help="ptxopt")
-    parser.add_argument("--stand-in", required=True, help="libptxopt_emulation.so")
+    parser.add_argument("--stub", required=True, help="libptxopt_emulation.so")
     parser.add_argument("--values", required=True, help="ptxopt_verify_values")
     parser.add_argument("--whole", action="store_true", help="more architectures and inputs")
     parser.add_argument("--only", help="one of inputs, statistics, device, jobs, folder, real, clang, fit")

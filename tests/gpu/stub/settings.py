@@ -1,4 +1,4 @@
-"""How the stand-in for the driver (src/execute/emulate) is set for tests of what measures: time is the number of warp instructions, a
+"""How the stub of the driver (src/execute/emulate) is set for tests of what measures: time is the number of warp instructions, a
 microsecond each.
 
   environment(noise=0.02)    of a process that loads it; see src/execute/emulate/settings.h

@@ -14,7 +14,7 @@ namespace ptxopt::testing {
 namespace {
 
 __extension__ using Wide = __int128;
-constexpr std::size_t kMostTold = 20;
+constexpr std::size_t kMostReported = 20;
 
 }  // namespace
 
@@ -203,7 +203,8 @@ void EvolutionReplay::enter(exec::Warp& warp, const exec::Routine& routine, unsi
 
 void EvolutionReplay::fail(std::string text) {
   ++wrongs;
-  if (wrong.size() < kMostTold && std::ranges::find(wrong, text) == wrong.end()) wrong.push_back(std::move(text));
+  if (wrong.size() < kMostReported && std::ranges::find(wrong, text) == wrong.end())
+    wrong.push_back(std::move(text));
 }
 
 std::string EvolutionReplay::text(ExprId e) const {

@@ -120,8 +120,8 @@ TEST_CASE("describe: every subcommand has an app, a synopsis, exit codes and a p
     if (command.name == "ptxopt as" || command.name == "ptxopt nvcc") continue;  // options of others
     CHECK_FALSE(command.options.empty());
     // Those of these two are ptxas's and nvcc's.
-    const bool isStandIn = command.name == "ptxopt as" || command.name == "ptxopt nvcc";
-    CHECK((isStandIn ? command.exitCodes.empty() : command.exitCodes.size() >= 3));
+    const bool standsForAnother = command.name == "ptxopt as" || command.name == "ptxopt nvcc";
+    CHECK((standsForAnother ? command.exitCodes.empty() : command.exitCodes.size() >= 3));
     for (const OptionDescription& o : command.options) {
       CAPTURE(o.names.back());
       CHECK_FALSE(o.summary.empty());

@@ -183,7 +183,7 @@ TEST_CASE("what a kernel needs: of known functions as of those that are walked, 
   CHECK(large > 100);
 }
 
-TEST_CASE("what a kernel needs: of more variables than are told apart it is all of the module") {
+TEST_CASE("what a kernel needs: of more variables than are distinguished it is all of the module") {
   const auto needs = [](std::size_t functions) {
     std::string text = kHeader;
     for (std::size_t f = 0; f < functions; ++f)

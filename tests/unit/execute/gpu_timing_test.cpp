@@ -37,9 +37,9 @@ TEST_CASE("gpu timing: the median, and order statistics that hold it") {
 TEST_CASE("gpu timing: a ratio is called faster or slower beyond the margin only") {
   CHECK(verdictOf({0.9, 0.89, 0.91, true}) == std::string("faster"));
   CHECK(verdictOf({1.1, 1.05, 1.2, true}) == std::string("slower"));
-  CHECK(verdictOf({0.9985, 0.998, 0.999, true}) == std::string("cannot be told apart"));
-  CHECK(verdictOf({0.9, 0.8, 1.1, true}) == std::string("cannot be told apart"));
-  CHECK(verdictOf({0.9, 0.9, 0.9, false}) == std::string("cannot be told apart"));
+  CHECK(verdictOf({0.9985, 0.998, 0.999, true}) == std::string("cannot be distinguished"));
+  CHECK(verdictOf({0.9, 0.8, 1.1, true}) == std::string("cannot be distinguished"));
+  CHECK(verdictOf({0.9, 0.9, 0.9, false}) == std::string("cannot be distinguished"));
 }
 
 TEST_CASE("gpu timing: sides are measured in turn, the ratio within an iteration") {

@@ -117,7 +117,7 @@ TEST_CASE("uninitialised: misses nothing that a run may do, and adds little, on 
     CAPTURE(seed);
     CAPTURE(g.text);
     const Parsed p(g.text);
-    const std::set<std::string> told = found(p, 1);
+    const std::set<std::string> reported = found(p, 1);
     const Runs runs(g);
     std::set<std::string> names{"carry"};
     for (const RandomStatement& s : g.statements)
@@ -125,11 +125,11 @@ TEST_CASE("uninitialised: misses nothing that a run may do, and adds little, on 
     for (const std::string& name : names) {
       if (name == "%r0" || name == "%o") continue;  // parameter and result
       const bool may = runs.readsUnwritten(name);
-      const bool isTold = told.count(name) != 0;
-      if (may && !isTold) FAIL("not told: " << name);
+      const bool isReported = reported.count(name) != 0;
+      if (may && !isReported) FAIL("not reported: " << name);
       right += may;
-      extra += isTold && !may && name != "carry";  // which calls and loops lose
-      silent += !isTold;
+      extra += isReported && !may && name != "carry";  // which calls and loops lose
+      silent += !isReported;
     }
   }
   CHECK(right > 1000);

@@ -129,7 +129,7 @@ bool readEmulateLine(int argc, char** argv, EmulateLine& line, int& exitCode) {
 
 // Where the libraries lie: beside the tool in a build, under lib where it is installed. Empty where they are not, with what
 // to do.
-std::string standInFolder(const std::string& self, std::string& missing) {
+std::string emulationFolder(const std::string& self, std::string& missing) {
   std::error_code error;
   const fs::path beside = fs::path(self).parent_path();
   for (const fs::path& folder : {beside / "emulate", beside / PTXOPT_EMULATION_FOLDER})
@@ -191,7 +191,7 @@ int emulateCommand(int argc, char** argv) {
   settings.tool = fs::read_symlink("/proc/self/exe", error).string();
   if (error) return fail(Status::Usage, "/proc/self/exe: " + error.message());
   std::string missing;
-  const std::string folder = standInFolder(settings.tool, missing);
+  const std::string folder = emulationFolder(settings.tool, missing);
   if (folder.empty()) return fail(Status::Usage, missing);
   const std::string program = emulate::findProgram(line.command.front());
   if (program.empty()) return fail(Status::Usage, fmt::format("'{}' is not a program", line.command.front()));

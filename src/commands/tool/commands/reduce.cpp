@@ -158,9 +158,9 @@ bool readReduceLine(int argc, char** argv, ReduceLine& line, int& exitCode) {
   CLI::App app(
       "ptxopt reduce INPUT -o OUTPUT [OPTIONS] -- COMMAND...\n"
       "Shrinks a PTX file as long as a command says that it still shows what it is to show.\n"
-      "The command gets the name of a candidate file instead of each {}, or as its last argument, and says by "
-      "exit\n"
-      "status 0 that the candidate is interesting. It must not change its mind about the same text. OUTPUT always\n"
+      "Each {} of the command becomes the name of a candidate file, which is otherwise its last argument. Exit "
+      "status\n"
+      "0 says that the candidate is interesting; it must be the same for the same text each time. OUTPUT always\n"
       "holds the best candidate so far, as `ptxopt --reprint` prints it.\n"
       "Exit codes: 0 ok, 2 usage, I/O, or an input that is not interesting, 3 not valid PTX, 4 internal error.",
       "ptxopt reduce");

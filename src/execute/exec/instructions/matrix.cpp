@@ -37,7 +37,7 @@ MmaOperands mmaOperands(Binder& b, const matrix::MmaShape& shape) {
   o.b = matrixSources(b, 2, shape.b.registers(), width(shape.b), "B");
   o.c = matrixSources(b, 3, shape.c.registers(), width(shape.c), "C");
   for (const std::size_t count : {o.d.size(), o.a.size(), o.b.size(), o.c.size()})
-    if (count > kMostRegisters) b.unsupported("that many registers");
+    if (count > kMostRegisters) b.unsupported(fmt::format("more than {} registers", kMostRegisters));
   return o;
 }
 

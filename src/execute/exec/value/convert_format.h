@@ -6,7 +6,7 @@
 // formats. ue8m0 has no sign, no zero and no fraction and is not described by this table: see convert_narrow.h.
 //
 // Decoding is exact: a finite number is significand * 2^(exponent - 63) with bit 63 of the significand set.
-// Encoding rounds that number once, so every conversion is decode, then encode, and no conversion rounds twice.
+// Encoding rounds it once, so every conversion is decode, then encode, and no conversion rounds twice.
 #pragma once
 
 #include <bit>
@@ -111,7 +111,7 @@ constexpr Unpacked decode(uint64_t bits, const FloatFormat& f) {
           (fraction | (uint64_t{1} << f.fractionBits)) << (63 - f.fractionBits)};
 }
 
-// How to round, with the two modes that only cvt has. Stochastic adds `randomBits` random bits to the first of the
+// The ways to round to a format, with the two modes that only cvt has. Stochastic adds `randomBits` random bits to the first of the
 // bits that are cut off and rounds away from zero on a carry (.rs).
 struct Rounder {
   enum class Kind : uint8_t { Nearest, Zero, Down, Up, NearestAway, Stochastic };

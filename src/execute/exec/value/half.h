@@ -73,7 +73,7 @@ inline typename Format::Word roundTo(double x, Rounding rounding) {
 }
 
 // roundTo<Format>(x, Rounding::Nearest) for f16 and bf16, faster: adding a power of two whose unit in the
-// last place is that of the result makes the processor round there.
+// last place is that of the result makes the processor round to it.
 template <class Format>
 inline uint16_t roundToNearest(double x) {
   constexpr bool kIsF16 = Format::kExponentBits == F16::kExponentBits;

@@ -175,11 +175,11 @@ class UnassignedFinder {
 
   void noteRead(InstrId id, const Operand& o, Condition guard, std::vector<UninitialisedRead>& reads) {
     const uint32_t n = number_[o.payload];
-    if (n == kNone || told_[n]) return;
+    if (n == kNone || reported_[n]) return;
     State state = current_[n];
     if (guard.predicate.valid() && !o.is(Operand::Guard)) state = state.where(guard.predicate, guard.value);
     if (state.isWritten()) return;
-    told_[n] = true;
+    reported_[n] = true;
     reads.push_back({o.reg(), id});
   }
 
@@ -229,7 +229,7 @@ class UnassignedFinder {
 
   UninitialisedReads report() {
     UninitialisedReads result;
-    told_.assign(candidates_.size(), false);
+    reported_.assign(candidates_.size(), false);
     // In the order of the text: blocks are numbered so.
     for (uint32_t b = 0; b < cfg_.size(); ++b)
       if (cfg_[BlockId(b)].reachable) walk(BlockId(b), &result.reads);
@@ -243,7 +243,7 @@ class UnassignedFinder {
   std::vector<RegId> candidates_;
   std::vector<State> states_;   // at the start of each block
   std::vector<State> current_;  // by candidate
-  std::vector<bool> told_;
+  std::vector<bool> reported_;
   std::vector<bool> startsLoop_;  // by block; only with the flag among the candidates
 };
 

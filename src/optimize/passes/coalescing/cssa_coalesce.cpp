@@ -108,8 +108,8 @@ class CssaCoalesce {
 
   void tell(const PhiWebs& webs, const PhiWebs::Class& c, std::vector<Decline>& kept) {
     if (c.isWhole) context_.count("phis-joined");
-    const bool isTold = c.kept != 0 ? verbosity() >= 1 : verbosity() >= 2 && c.isWhole;
-    if (!isTold) return;
+    const bool isReported = c.kept != 0 ? verbosity() >= 1 : verbosity() >= 2 && c.isWhole;
+    if (!isReported) return;
     const NameId id = f_.registers[webs.registerOf(c).value].name;
     std::string what =
         fmt::format("phi of {} in {}", id.valid() ? context_.module.text(id) : "a new register", nameOf(c.block));

@@ -8,7 +8,7 @@
 // cycle by itself needs one copy more and a register: one that the sequence writes and nobody needs, which is free
 // once the trees are written; where there is none, the first leaf, before it gets its own value. (Boissinot et al.,
 // "Revisiting out-of-SSA translation for correctness, code quality, and efficiency", 2009, algorithm 1, with trees
-// and cycles told apart beforehand, so that trees read what they read and temporaries are found.)
+// and cycles distinguished beforehand, so that trees read what they read and temporaries are found.)
 // Keeps: the values of all registers that are needed or not written; writes no register that the sequence does not.
 // The result is as short as any can be when the registers hold different values at first: each needed register that
 // changes is written once, and each cycle by itself costs one copy.

@@ -22,7 +22,7 @@
 //             store (not counted); irreducible, blocks (more than one), no-preheader, scope (braces, declarations,
 //             pragmas but nounroll, a name that means something else before the loop), effects (barriers, calls, atomics,
 //             ordered, volatile and asynchronous accesses, other reads of memory), accesses (too many), counter (no test
-//             of a counter that tells before the loop how far it goes), nothing-redundant (or not to be distinguished),
+//             of a counter that shows before the loop how far it goes), nothing-redundant (or not to be distinguished),
 //             few-iterations, no-hint (hints are of other loops), too-many-checks (knob
 //             runtime-memory-check-threshold), check (it cannot be computed before the loop), register-pressure.
 #include <algorithm>

@@ -55,7 +55,7 @@ std::string written(Random& random, const std::string& to, const std::string& ty
   switch (classOf(type)) {
     case Class::I64: return text + fmt::format("  cvt.u64.u32 {}, %acc;\n", to);
     case Class::I16: return text + fmt::format("  cvt.u16.u32 {}, %acc;\n", to);
-    // Not the bits of any float: NaNs are not told apart.
+    // Not the bits of any float: NaNs are not distinguished.
     case Class::F32: return text + fmt::format("  and.b32 %part, %acc, 1023;\n  cvt.rn.f32.u32 {}, %part;\n", to);
     default: return text + fmt::format("  mov.b32 {}, %acc;\n", to);
   }

@@ -33,7 +33,7 @@ class IterationBound {
     bool goesDown = false;
     RunTimeChecks checks;
   };
-  // Of a step of 64 bits that does not vary in the loop.
+  // What a step of 64 bits reaches that does not vary in the loop.
   std::optional<Reach> reach(ExprId step) const;
 
   const RunTimeChecks& checks() const { return checks_; }
