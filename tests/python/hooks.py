@@ -329,7 +329,8 @@ import contextlib, io, tempfile
 work = tempfile.mkdtemp()
 fake = os.path.join(work, "ptxas")
 def ptxas(does):
-    open(fake, "w").write("#!/bin/sh\\nfor output; do :; done\\necho $* > " + work + "/call\\n" + does + "\\n")
+    version = 'case $1 in --version) echo "release 13.0, V13.0.88"; exit;; esac'
+    open(fake, "w").write("\\n".join(["#!/bin/sh", version, "for output; do :; done", "echo $* > " + work + "/call", does, ""]))
     os.chmod(fake, 0o755)
 os.environ.update(PTXOPT_PTXAS=fake, PTXOPT_CACHE_DIR="")
 ptxas('printf cubin > "$output"')
@@ -362,7 +363,7 @@ with contextlib.redirect_stderr(said):
     same(compiled("ptx-options='-g'"), plain, "for a debugger")
     ptxas("exit 1")
     same(compiled(), plain, "no machine code")
-ptxas('case $1 in --version) echo "release 13.0, V13.0.88"; exit;; esac; printf cubin > "$output"')
+ptxas('printf cubin > "$output"')
 plain_ptx = fake_settings.ptx
 with contextlib.redirect_stderr(said):
     fake_settings.ptx = "// Cuda compilation tools, release 13.4, V13.4.59\\n" + plain_ptx
