@@ -43,7 +43,7 @@ bool withCoalescingCheck(Function& f, PassContext& context, Run run) {
     context.error = fmt::format("{}: before the pass: {}", context.module.text(f.name), error);
     return false;
   }
-  const Function before = f;
+  const Function before = f;  // NOLINT(performance-unnecessary-copy-initialization): run() changes f
   const bool changed = run();
   std::string error = verify(context.module, f);
   if (error.empty()) error = checkCoalescing(context.module, before, f);
