@@ -13,7 +13,7 @@ target_link_libraries(ptxopt_capture PRIVATE $<TARGET_FILE:ptxopt_tools> $<TARGE
   ${CMAKE_DL_LIBS})
 set_target_properties(ptxopt_capture PROPERTIES CXX_VISIBILITY_PRESET hidden
   LINK_DEPENDS ${PROJECT_SOURCE_DIR}/src/execute/interpose/exports.map)
-target_compile_options(ptxopt_capture PRIVATE $<$<CONFIG:Release>:-O1>)
+target_compile_options(ptxopt_capture PRIVATE ${PTXOPT_COLD})
 target_link_options(ptxopt_capture PRIVATE LINKER:--exclude-libs,ALL LINKER:-Bsymbolic-functions
   LINKER:--version-script=${PROJECT_SOURCE_DIR}/src/execute/interpose/exports.map)
 add_dependencies(ptxopt_capture ptxopt_tools ptxopt)

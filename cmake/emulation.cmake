@@ -13,7 +13,7 @@ target_link_libraries(ptxopt_emulation PRIVATE $<TARGET_FILE:ptxopt_tools> $<TAR
   nlohmann_json::nlohmann_json PkgConfig::libelf PkgConfig::xxhash PkgConfig::lz4 PkgConfig::zstd PkgConfig::minizip)
 set_target_properties(ptxopt_emulation PROPERTIES CXX_VISIBILITY_PRESET hidden
   LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/emulate LINK_DEPENDS ${PROJECT_SOURCE_DIR}/src/execute/emulate/exports.map)
-target_compile_options(ptxopt_emulation PRIVATE $<$<CONFIG:Release>:-O1>)
+target_compile_options(ptxopt_emulation PRIVATE ${PTXOPT_COLD})
 target_link_options(ptxopt_emulation PRIVATE LINKER:--exclude-libs,ALL
   LINKER:--version-script=${PROJECT_SOURCE_DIR}/src/execute/emulate/exports.map)
 add_dependencies(ptxopt_emulation ptxopt_tools ptxopt)

@@ -9,7 +9,7 @@ target_compile_definitions(ptxopt_jit PRIVATE INTERPOSED_FUNCTIONS="jit/function
 target_link_libraries(ptxopt_jit PRIVATE ${CMAKE_DL_LIBS})
 set_target_properties(ptxopt_jit PROPERTIES CXX_VISIBILITY_PRESET hidden
   LINK_DEPENDS ${PROJECT_SOURCE_DIR}/src/execute/interpose/exports.map)
-target_compile_options(ptxopt_jit PRIVATE $<$<CONFIG:Release>:-O1> -ffunction-sections -fdata-sections)
+target_compile_options(ptxopt_jit PRIVATE ${PTXOPT_COLD} -ffunction-sections -fdata-sections)
 target_link_options(ptxopt_jit PRIVATE LINKER:--exclude-libs,ALL LINKER:-Bsymbolic-functions LINKER:--gc-sections LINKER:--as-needed
   LINKER:--version-script=${PROJECT_SOURCE_DIR}/src/execute/interpose/exports.map)
 if(PTXOPT_WHEEL)
@@ -19,7 +19,7 @@ if(PTXOPT_WHEEL)
   set_property(TARGET ptxopt_jit APPEND PROPERTY COMPILE_DEFINITIONS $<$<COMPILE_LANGUAGE:C>:PTXOPT_HAS_DLSYM>)
   target_link_libraries(ptxopt_jit PRIVATE -Wl,--push-state,--no-as-needed -l:libpthread.so.0 -l:libdl.so.2 -Wl,--pop-state)
   target_link_options(ptxopt_jit PRIVATE -static-libstdc++)
-elseif(PTXOPT_STATIC_RUNTIME AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+elseif(PTXOPT_STATIC_RUNTIME AND NOT PTXOPT_SANITIZED)
   target_link_options(ptxopt_jit PRIVATE -static-libstdc++ -static-libgcc)
 endif()
 ptxopt_warnings(ptxopt_jit)

@@ -2,7 +2,7 @@
 # loads it, and in a wheel (wheel.cmake) the programs of the package are a few lines that call it.
 #
 # The C++ runtime is inside, so that it meets no other in the process that loads it.
-if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+if(PTXOPT_SANITIZED)
   return()  # Python cannot load a library under a sanitizer
 endif()
 file(GLOB c_api_sources CONFIGURE_DEPENDS src/commands/c_api/*.cpp)

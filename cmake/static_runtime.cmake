@@ -6,7 +6,7 @@ option(PTXOPT_STATIC_RUNTIME "Link the C++ runtime into ptxopt and ptxopt-ptxas"
 
 function(ptxopt_static_runtime target)
   if(PTXOPT_STATIC_RUNTIME AND fmt_VERSION VERSION_GREATER_EQUAL 9 AND fmt_VERSION VERSION_LESS 10
-     AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+     AND NOT PTXOPT_SANITIZED)
     target_sources(${target} PRIVATE src/commands/tool/fmt_definitions.cpp src/commands/tool/no_tree_patterns.cpp)
     set_source_files_properties(src/commands/tool/fmt_definitions.cpp PROPERTIES COMPILE_OPTIONS -w)
     target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc -Wl,--as-needed -no-pie)

@@ -3,8 +3,8 @@
 #
 #   tests/run.sh --fast     the release build and the tests for the work of the day: two minutes after the build
 #   tests/run.sh --quick    the release build and its tests, without the corpus
-#   tests/run.sh            what CI runs: also the sanitizer build, a build without optimization, the corpus, and a minute
-#                           of fuzzing; of the longest tests a fixed sample
+#   tests/run.sh            what CI runs: also the sanitizer build, the corpus, and a minute of fuzzing; of the
+#                           longest tests a fixed sample
 #   tests/run.sh --whole    the same without samples; also with PTXOPT_WHOLE=1 in the environment
 #
 # The exit code is ctest's, and its closing line the last one.
@@ -25,14 +25,12 @@ skipped=
 skip() { skipped="$skipped
   skipped: $*"; }
 
-configure=''
-build() {  # PRESET [TARGET...], configured also with $configure
+build() {  # PRESET [TARGET...]
   preset=$1
   shift
   say "build: $preset"
   start=$(date +%s)
-  # shellcheck disable=SC2086  # several options
-  cmake --preset "$preset" $configure -Wno-dev >/dev/null
+  cmake --preset "$preset" -Wno-dev >/dev/null
   # shellcheck disable=SC2086,SC2048
   cmake --build --preset "$preset" ${1+--target "$@"}
   echo "built $preset in $(($(date +%s) - start)) s"
@@ -46,14 +44,13 @@ fi
 build ci
 
 asan=''
-debug=''
 case $tier in
   --fast) set -- -L '^fast$' ;;
   --quick) set -- -LE '^(corpus|sample)$' ;;
   *) set -- -LE '^sample$' ;;
 esac
 if [ "$tier" = --fast ] || [ "$tier" = --quick ]; then
-  skip "the corpus, the sanitizer build, the build without optimization and the fuzzer ($tier)"
+  skip "the corpus, the sanitizer build and the fuzzer ($tier)"
 else
   if cmake/install-packages.sh fuzz; then
     build asan ptxopt_tool ptxopt_unit parse_fuzzer
@@ -61,10 +58,6 @@ else
   else
     skip "the sanitizer build and the fuzzer (clang-19 cannot be installed)"
   fi
-  # In batches it takes half as long, and nobody runs a debugger on it.
-  configure='-D PTXOPT_UNITY=ON -D CMAKE_CXX_FLAGS_DEBUG=-O0'
-  build debug ptxopt_tool
-  debug=$PWD/build/debug
 fi
 
 PATH=$PATH:/usr/local/cuda/bin
@@ -72,6 +65,6 @@ for program in ptxas nvcc; do
   command -v "$program" >/dev/null || skip "what needs $program (it is not there)"
 done
 
-cmake --preset ci -D PTXOPT_ASAN_BUILD="$asan" -D PTXOPT_DEBUG_BUILD="$debug" -D PTXOPT_WHOLE="$whole" >/dev/null
+cmake --preset ci -D PTXOPT_ASAN_BUILD="$asan" -D PTXOPT_WHOLE="$whole" >/dev/null
 say "tests$skipped"
 exec ctest --preset ci -j "$(nproc)" "$@"

@@ -2,9 +2,9 @@
 """How near the estimates of register counts come to what ptxas gives.
 
   run.py --tool build/release/tests/codegen/calibration/register_estimate [--work build/calibration] [--update] [--check] [--fit] [--worst N]
-         [PTX or folder...]
+         [--archs 80,90] [PTX or folder...]
 
-Kernels: those of samples/, and tests/codegen/corpus/kernels/*.cu compiled by nvcc for sm_80 and sm_90; or of the files named.
+Kernels: those of samples/, and tests/codegen/corpus/kernels/*.cu compiled by nvcc for the architectures; or of the files named.
 `ptxas -v` tells the real count of each. Kernels that spill and kernels of one name and count in one file count once.
 For each estimate it prints Spearman's rank correlation with the real counts, the mean absolute error in registers, the
 mean error (positive: too many) and how many kernels are within 4 registers.
@@ -33,7 +33,6 @@ from compilers import Compilation, Skip, compiled, find, prepare, version  # noq
 
 os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the guard
 
-ARCHITECTURES = ("80", "90")
 LEAST_CORRELATION = 0.85
 ESTIMATES = {"plain": "plain maximum", "fat_point": "fat-point model"}
 COUNTS = {"units": "live 32-bit registers in the PTX", **ESTIMATES}
@@ -69,7 +68,7 @@ def inputs(args):
         return
     compiler = version(nvcc)
     sources = sorted((ROOT / "tests" / "codegen" / "corpus" / "kernels").glob("*.cu"))
-    jobs = [(source, arch) for source in sources for arch in ARCHITECTURES]
+    jobs = [(source, arch) for source in sources for arch in args.archs.split(",")]
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         yield from filter(None, pool.map(lambda job: kernel(nvcc, compiler, *job, args.work), jobs))
 
@@ -175,6 +174,7 @@ def main():
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--fit", action="store_true")
     parser.add_argument("--worst", type=int, default=0)
+    parser.add_argument("--archs", default="80,90")
     parser.add_argument("-j", "--jobs", type=int, default=2)
     parser.add_argument("inputs", nargs="*", type=Path)
     args = parser.parse_args()
