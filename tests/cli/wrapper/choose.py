@@ -17,22 +17,29 @@ import common
 from common import environment, run
 
 # A ptxas: says its version and its lists, refuses newer PTX, and otherwise writes its path to the output.
-FAKE = """#!/usr/bin/env python3
-import os, re, sys
-VERSION, PTX, ARCHITECTURES = {version!r}, {ptx!r}, {architectures!r}
-words = sys.argv[1:]
-if "--version" in words:
-    print("ptxas: NVIDIA (R) Ptx optimizing assembler\\nCuda compilation tools, release " + VERSION + ", V" + VERSION + ".1")
-elif "--help" in words:
-    print("--gpu-name <gpu name>  (-arch)\\n  Allowed values for this option:  'compute_80','" + "','".join(ARCHITECTURES) + "'.\\n--other")
-else:
-    path = next(w for w in words if w.endswith(".ptx"))
-    text = open(path).read()
-    asked = tuple(map(int, re.search(r"\\.version (\\d+)\\.(\\d+)", text).groups()))
-    if asked > tuple(map(int, PTX.split("."))):
-        sys.exit(print(f"ptxas {{path}}, line 1; fatal   : Unsupported .version; current version is '{{PTX}}'", file=sys.stderr) or 255)
-    with open(words[words.index("-o") + 1], "w") as out:
-        out.write(os.path.abspath(sys.argv[0]) + "\\n" + text)
+FAKE = """#!/bin/sh
+last='' path='' out=''
+for word; do
+  case $word in
+    --version)
+      printf '%s\\n' 'ptxas: NVIDIA (R) Ptx optimizing assembler' 'Cuda compilation tools, release {version}, V{version}.1'
+      exit ;;
+    --help)
+      printf '%s\\n' '--gpu-name <gpu name>  (-arch)' "  Allowed values for this option:  'compute_80',{architectures}." --other
+      exit ;;
+    *.ptx) path=${{path:-$word}} ;;
+  esac
+  [ "$last" != -o ] || out=$word
+  last=$word
+done
+while read -r name asked rest && [ "$name" != .version ]; do :; done <"$path"
+number() {{ echo $((${{1%.*}} * 100 + ${{1#*.}})); }}
+if [ "$(number "$asked")" -gt "$(number {ptx})" ]; then
+  echo "ptxas $path, line 1; fatal   : Unsupported .version; current version is '{ptx}'" >&2
+  exit 255
+fi
+case $0 in /*) self=$0 ;; *) self=$PWD/$0 ;; esac
+{{ echo "$self"; /bin/cat "$path"; }} >"$out"
 """
 KERNEL = """.version {}
 .target sm_80
@@ -53,7 +60,7 @@ NEW = {"version": "13.4", "ptx": "9.4", "architectures": ["sm_80", "sm_90", "sm_
 
 
 def fake(path, kind):
-    return common.script(path, FAKE.format(**kind))
+    return common.script(path, FAKE.format(**{**kind, "architectures": ",".join(f"'{name}'" for name in kind["architectures"])}))
 
 
 class Choose:
@@ -63,12 +70,9 @@ class Choose:
         self.old, self.middle, self.new = (fake(folder / name / "ptxas", kind) for name, kind in kinds.items())
         self.drop_in = common.drop_in_of(tool)
         self.out = folder / "out"
-        # A PATH without another ptxas: only what the scripts need.
-        programs = folder / "programs"
-        programs.mkdir()
-        (programs / "python3").symlink_to(sys.executable)
-        (programs / "env").symlink_to("/usr/bin/env")
-        self.programs = programs
+        # A PATH without another ptxas.
+        self.programs = folder / "programs"
+        self.programs.mkdir()
         for version in ("8.0", "8.5", "9.0", "9.9"):
             (folder / f"{version}.ptx").write_text(KERNEL.format(version))
 
