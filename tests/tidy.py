@@ -34,7 +34,7 @@ FOLDERS = ("src", "include", "tests")
 SUFFIXES = (".cpp", ".h", ".def", ".inc")
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.M)
 FEW = 6  # files that are checked where nobody knows what changed
-MOST = 30  # two minutes on two busy cores
+MOST = 15  # a minute on two cores
 
 
 def git(root, *words):

@@ -68,7 +68,7 @@ class Tests:
         self.out = folder / "out.ptx"
         (folder / "in.ptx").write_text(big_kernel())
         (folder / "loop.py").write_text(SHFL_IN_LOOP)
-        self.loop = [sys.executable, str(folder / "loop.py")]
+        self.loop = [sys.executable, "-I", "-S", str(folder / "loop.py")]
 
     def reduce(self, source, command, *options, status=0, out=None):
         out = out or self.out

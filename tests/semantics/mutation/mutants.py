@@ -23,6 +23,7 @@ A mutant is the text with one line changed or removed. Operators are grouped in 
 
 The text outside of the line stays. Which of them ptxas accepts is not known here.
 """
+import functools
 import re
 from dataclasses import dataclass
 
@@ -101,6 +102,7 @@ def declared_registers(lines):
             else:
                 names[name] = kind
 
+    @functools.cache  # it is asked for each pair of registers
     def class_of(name):
         if name in names:
             return names[name]
@@ -372,8 +374,9 @@ def replaced_registers(line, number, class_of, ranges):
         if at == 0 and (target or "|" in operand) or line.parts[0] == "call" or operand.startswith("(") or (at == 0 and operand.startswith("{") and line.parts[0] != "st"):
             continue
         for name in registers_of(operand, class_of):
+            kind = class_of(name)
             others = [other for other, (first, last) in ranges.items()
-                      if other != name and class_of(other) == class_of(name) and first < number <= last]
+                      if first < number <= last and other != name and class_of(other) == kind]
             # The one that came last, and one of the others.
             for other in dict.fromkeys(others[-1:] + others[number * 7 % len(others):][:1] if others else []):
                 new = re.sub(r"(?<![\w%$])" + re.escape(name) + r"(?![\w$%])", lambda _: other, operand)
