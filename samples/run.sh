@@ -76,7 +76,7 @@ done
 if [ -z "$ptxas" ]; then
   echo "There is no ptxas here, so no register counts."
 fi
-echo "The optimized files are in $out."
+echo "The optimized files are in $out, and ptxopt is build/release/ptxopt."
 [ -e build/release/emulate/libptxopt_emulation.so ] || cat <<'END'
 The program is built without the libraries that `ptxopt emulate`, `record` and `jit` load. They take:
     cmake --build --preset release --target ptxopt_loaded
