@@ -61,8 +61,8 @@ def call(name):
 
 
 # Stands between ptxopt and ptxas. A kernel with a mark whose dead instruction is gone gets two stores more.
-FAKE = r"""#!/usr/bin/env python3
-import re, subprocess, sys
+FAKE = r"""#!{python} -IS
+import os, re, sys
 args = sys.argv[1:]
 at = next((i for i, a in enumerate(args) if a.endswith(".ptx")), None)
 if at is not None:
@@ -85,7 +85,7 @@ if at is not None:
         print("ptxas: error: no", file=sys.stderr)
         sys.exit(1)
     open(args[at], "w").write(text)
-sys.exit(subprocess.run([{real!r}, *args]).returncode)
+os.execv({real!r}, [{real!r}, *args])
 """
 
 
@@ -108,7 +108,7 @@ class Bench:
 
     def fake(self, watch=None, refuse=False):
         script = self.folder / "fake ptxas"
-        script.write_text(FAKE.format(log=str(self.log), watch=watch or {}, worse=WORSE, refuse=refuse, real=self.real))
+        script.write_text(FAKE.format(python=sys.executable, log=str(self.log), watch=watch or {}, worse=WORSE, refuse=refuse, real=self.real))
         script.chmod(0o755)
         return script
 

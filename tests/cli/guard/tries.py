@@ -23,8 +23,8 @@ from toolkit import find_ptxas  # noqa: E402
 FAILURES, CHECKS = [], 0
 PASSES = "--passes=divide,dce"  # in this order they are suspected
 HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
-FAKE = r"""#!/usr/bin/env python3
-import re, subprocess, sys
+FAKE = r"""#!{python} -IS
+import os, re, sys
 args = sys.argv[1:]
 at = next((i for i, a in enumerate(args) if a.endswith(".ptx")), None)
 if at is not None:
@@ -42,7 +42,7 @@ if at is not None:
         return body
     text = re.sub(r"// mark (\w+)\n.*?\n}}\n", marked, text, flags=re.S)
     open(args[at], "w").write(text)
-sys.exit(subprocess.run([{real!r}, *args]).returncode)
+os.execv({real!r}, [{real!r}, *args])
 """
 
 
@@ -117,7 +117,7 @@ class Bench:
     def __init__(self, tool, folder, real):
         self.tool, self.folder, self.real = tool, folder, real
         self.log, self.fake = folder / "log", folder / "ptxas"
-        self.fake.write_text(FAKE.format(log=str(self.log), real=real))
+        self.fake.write_text(FAKE.format(python=sys.executable, log=str(self.log), real=real))
         self.fake.chmod(0o755)
 
     def optimize(self, text, *arguments, passes=PASSES, env=None):
