@@ -62,7 +62,7 @@ class Facts:
         self.opcodes = self.listed("--list-opcodes", r"(\S+)\s+(\S+)\s+(\S+)\s+(\S.*)")
         help_text = self.output("--help-all")
         declared_options = self.declared_options()
-        self.commands = re.findall(r"^  (\w+) +\S.*", help_text.split("Commands; ")[1].split("\n\n")[0], re.M)
+        self.commands = re.findall(r"^  (\w+) +\S.*", help_text.split("Commands (")[1].split("\n\n")[0], re.M)
         self.options = {"": declared_options[""] | {f"--{row[0]}" for row in self.test_knobs} | {"--list-test-knobs"}}
         for command in self.commands:
             # These two take the options of another program; their own are those of $PTXOPT_OPTIONS.

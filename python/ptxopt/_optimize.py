@@ -167,7 +167,7 @@ def optimize(ptx: AnyStr, arch: Optional[str] = None, level: int = 2, passes: Op
               $PTXOPT_GUARD_TRIES if that is set, otherwise 1
     ptxas     the program that the guard asks; else as docs/guard.md has it, and after these the wheels of this Python
     timeout   seconds that one run of ptxas may take; None or math.inf: any
-    jobs      threads that work on the functions; 0: one a core
+    jobs      threads that work on the functions; 0: one per core
     file      the name in messages
     strip_debug
               drop debug information first (.loc, .file, sections .debug*, `debug` in .target), so that what is compiled for

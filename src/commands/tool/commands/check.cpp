@@ -107,9 +107,8 @@ int exitCodeOf(const std::vector<check::CheckedFile>& files, const std::string& 
 int checkCommand(int argc, char** argv) {
   CLI::App app(
       "ptxopt check FILE|FOLDER... [OPTIONS]\n"
-      "Says what is wrong with PTX files, all of it, without ptxas: what ptxas would refuse is an error, what is "
-      "hardly "
-      "meant a warning. It also says the least .version and .target that each file needs.\n"
+      "Reports everything that is wrong with PTX files, without ptxas: what ptxas would refuse is an error, what "
+      "is hardly intended is a warning. It also reports the lowest .version and .target that each file needs.\n"
       "Exit codes: 0 no errors, 1 errors, 2 usage or I/O, 3 a file is not PTX, 4 internal error.",
       "ptxopt check");
   CheckLine line;

@@ -30,7 +30,7 @@ bool isOldKey(std::string_view value, std::string_view key) {
 int doctorCommand(int argc, char** argv) {
   CLI::App app(
       "ptxopt doctor [OPTIONS]\n"
-      "Says which ptxas and nvcc there are, what PTX and which architectures each takes, which clients would call\n"
+      "Reports which ptxas and nvcc there are, what PTX and which architectures each takes, which clients would call\n"
       "ptxopt instead of ptxas and when they last did ($PTXOPT_LOG keeps the log), what to set, and what is "
       "not "
       "right\n"

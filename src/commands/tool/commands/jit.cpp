@@ -71,7 +71,7 @@ bool readJitLine(int argc, char** argv, JitLine& line, int& exitCode) {
       "Options that say how to optimize are those of $PTXOPT_OPTIONS, which counts where there are none here: the "
       "passes, the knobs and the guard, as of ptxopt as.");
   app.add_option("--budget", line.budget,
-                 "wait so long for each module; what takes longer is loaded as it is, and kept for a later run; 0 "
+                 "wait SECONDS for each module; what takes longer is loaded as it is, and kept for a later run; 0 "
                  "optimizes nothing")
       ->type_name("SECONDS")
       ->check(CLI::Range(0.0, kMostBudget))
@@ -91,8 +91,7 @@ bool readJitLine(int argc, char** argv, JitLine& line, int& exitCode) {
       ->check(CLI::Range(1UL, kMostMib))
       ->capture_default_str();
   app.add_option("--compare-seconds", line.compare.seconds,
-                 "wait so long for a launch that is compared; 10 "
-                 "where this is not said")
+                 "wait SECONDS for a launch that is compared; 10 where this is not said")
       ->type_name("SECONDS")
       ->check(CLI::Range(0.0, kMostBudget))
       ->capture_default_str();

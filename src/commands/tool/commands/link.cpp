@@ -16,10 +16,8 @@ namespace ptxopt::tool {
 int linkCommand(int argc, char** argv) {
   CLI::App app(
       "ptxopt link INPUT... -o OUTPUT\n"
-      "Writes one PTX file of several that were compiled as relocatable code (nvcc -rdc=true -ptx): calls and "
-      "variables "
-      "of\n"
-      "one meet their definitions in another, so that passes see the whole program. What nobody defines stays "
+      "Links several PTX files of relocatable code (nvcc -rdc=true -ptx) into one: calls and variables of\n"
+      "one meet their definitions in another, so that passes see the whole program. What no file defines stays "
       ".extern.\n"
       "Exit codes: 0 ok, 2 usage, I/O, 3 an input is not PTX, or they do not fit together, 4 internal error.",
       "ptxopt link");

@@ -21,9 +21,8 @@ bool readProfileLine(int argc, char** argv, ProfileCommandLine& line, int& exitC
   CLI::App app(
       "ptxopt profile show FILE [--json]\n"
       "ptxopt profile merge FILE... -o FILE\n"
-      "Shows what a profile says of kernels, or adds up the profiles of several runs. ptxopt emulate, run and "
-      "record "
-      "write\n"
+      "Shows what a profile says about kernels, or merges the profiles of several runs. ptxopt emulate, run and "
+      "record write\n"
       "them, and --profile-use reads them.\n"
       "\n"
       "Exit codes: 0 ok, 2 usage, or a file that cannot be read or written, or is not a profile, 4 internal error.",

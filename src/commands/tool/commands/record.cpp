@@ -43,14 +43,12 @@ bool readRecordLine(int argc, char** argv, RecordLine& line, int& exitCode) {
       "ptxopt record facts FILE -o FILE.json [--launch LIST] [--kernel NAME]\n"
       "ptxopt record profile FILE -o FILE [--launch LIST] [--kernel NAME]\n"
       "ptxopt record pack FOLDER -o FILE\n"
-      "Launches that ptxopt emulate --record, ptxopt run --record or libptxopt_capture.so wrote down: shows them, "
-      "runs\n"
-      "them again (as ptxopt replay, whose --help lists the options), keeps some, compares two records, "
-      "writes\n"
+      "Inspects the launches that ptxopt emulate --record, ptxopt run --record or libptxopt_capture.so recorded: "
+      "shows them, runs\n"
+      "them again (as ptxopt replay, whose --help lists the options), keeps some, compares two records, writes\n"
       "what held in all of them as facts for --facts, runs them again and writes what they had as a profile for "
       "--profile-use,\n"
-      "or makes a record of what a program that was killed had "
-      "written.\n"
+      "or makes a record of what a program that was killed had written.\n"
       "\n"
       "Exit codes: 0 ok, 1 a comparison differs or a kernel fails, 2 usage, or a file cannot be read or written.",
       "ptxopt record");

@@ -157,7 +157,7 @@ class Progress {
 bool readReduceLine(int argc, char** argv, ReduceLine& line, int& exitCode) {
   CLI::App app(
       "ptxopt reduce INPUT -o OUTPUT [OPTIONS] -- COMMAND...\n"
-      "Shrinks a PTX file as long as a command says that it still shows what it is to show.\n"
+      "Shrinks a PTX file while a command confirms that it still shows the problem.\n"
       "Each {} of the command becomes the name of a candidate file, which is otherwise its last argument. Exit "
       "status\n"
       "0 says that the candidate is interesting; it must be the same for the same text each time. OUTPUT always\n"
@@ -176,7 +176,7 @@ bool readReduceLine(int argc, char** argv, ReduceLine& line, int& exitCode) {
   app.add_option("--kernel", line.kernel, "keep only this one of the kernels, from the start")->type_name("NAME");
   app.add_flag("--interface", line.interface,
                "also what changes launches: drop kernels' parameters, shorten their names");
-  app.add_option("-j,--jobs", line.jobs, "tests at a time; 0: one a core; the result does not depend on it")
+  app.add_option("-j,--jobs", line.jobs, "tests at a time; 0: one per core; the result does not depend on it")
       ->type_name("N")
       ->check(CLI::Range(0, 1024));
   app.add_option("--timeout", line.timeout, "a test that takes longer is killed, and not interesting")

@@ -39,10 +39,9 @@ bool readReplayLine(int argc, char** argv, ReplayLine& line, int& exitCode) {
   CLI::App app(
       "ptxopt replay FILE [--optimize[=OPTIONS] | --with PTX] [OPTIONS]\n"
       "ptxopt replay --gpu FILE [--optimize[=OPTIONS] | --with PTX] [OPTIONS]\n"
-      "Runs launches that ptxopt emulate --record, ptxopt run --record or libptxopt_capture.so wrote down again, "
-      "on "
-      "the\n"
-      "memory that they had, and compares with what they left. With --optimize or --with the kernels run from "
+      "Runs recorded launches again, on the memory that they had, and compares the results with what they left.\n"
+      "ptxopt emulate --record, ptxopt run --record and libptxopt_capture.so write records. With --optimize or "
+      "--with the kernels run from "
       "other "
       "PTX.\n"
       "With --gpu they run on this machine's GPU, before and after optimizing: what both leave is compared, bit "

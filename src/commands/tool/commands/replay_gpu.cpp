@@ -102,13 +102,15 @@ void ReplayGpuLine::addTo(CLI::App& app) {
   const auto add = [&](CLI::Option* option) { return option->needs(gpu)->group(kGroup); };
   add(app.add_option("--driver", options.library, "the driver [$PTXOPT_GPU_DRIVER, or libcuda.so.1]"))
       ->type_name("LIBRARY");
-  add(app.add_option("--device", options.device, "which one, from 0"))->type_name("N")->capture_default_str();
-  add(app.add_option("--seconds", options.timing.seconds, "time each launch for so long"))
+  add(app.add_option("--device", options.device, "the number of the GPU, from 0"))
+      ->type_name("N")
+      ->capture_default_str();
+  add(app.add_option("--seconds", options.timing.seconds, "time each launch for SECONDS"))
       ->type_name("SECONDS")
       ->check(positiveNumber())
       ->capture_default_str();
   add(app.add_flag("--no-time{false}", options.isTimed, "compare only"));
-  add(app.add_option("--timeout", options.limitSeconds, "give up on a launch after so long"))
+  add(app.add_option("--timeout", options.limitSeconds, "give up on a launch after SECONDS"))
       ->type_name("SECONDS")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
@@ -118,7 +120,7 @@ void ReplayGpuLine::addTo(CLI::App& app) {
       ->capture_default_str();
   add(app.add_option("--ptxas", ptxas, "for --load cubin [$PTXOPT_PTXAS, of the CUDA toolkit, or of PATH]"))
       ->type_name("PROGRAM");
-  add(app.add_option("--json", json, "write what came out"))->type_name("FILE.json");
+  add(app.add_option("--json", json, "write the results as JSON"))->type_name("FILE.json");
 }
 
 int replayOnGpu(const ReplayGpuLine& line, const record::Archive& archive, const std::vector<bool>& wanted,

@@ -58,7 +58,7 @@ bool readReportLine(int argc, char** argv, ReportLine& line, int& exitCode) {
       ->expected(1)
       ->take_all()
       ->excludes(noSource)
-      ->check(CLI::ExistingDirectory);
+      ->check(CLI::Validator(CLI::ExistingDirectory).description(""));
   if (!parseArguments(app, argc, argv, exitCode)) return false;
   if (const std::string why = whyOneFile({{"input", line.input}}, {{"output", line.output}}); !why.empty()) {
     exitCode = fail(Status::Usage, why);

@@ -172,7 +172,7 @@ void RunLineReader::addOthers() {
                   "each core]")
       ->type_name("N")
       ->check(wholeNumber());
-  app_.add_option("-j,--jobs", line_.jobs, "blocks at a time; 0: one a core")
+  app_.add_option("-j,--jobs", line_.jobs, "blocks at a time; 0: one per core")
       ->type_name("N")
       ->check(CLI::Range(0, 1024));
   line_.facts.addTo(app_, "OPTIONS");

@@ -10,26 +10,26 @@ namespace {
 // In the order of --help.
 constexpr Subcommand kSubcommands[] = {
     {"run", "run kernels of a PTX file in the interpreter", runCommand},
-    {"verify", "run the kernels of two PTX files on the same data and compare", verifyCommand},
-    {"emulate", "run a CUDA program without a GPU, also with its kernels optimized", emulateCommand},
-    {"record", "look at recorded launches, cut and compare them", recordCommand},
-    {"profile", "show what launches were seen to have, and add up several runs", profileCommand},
+    {"verify", "run the kernels of two PTX files on the same inputs, and compare the results", verifyCommand},
+    {"emulate", "run a CUDA program without a GPU, with its kernels as they are or optimized", emulateCommand},
+    {"record", "inspect, cut and compare recorded launches", recordCommand},
+    {"profile", "show a profile of launches, or merge those of several runs", profileCommand},
     {"replay", "run recorded launches again, in the interpreter or on a GPU", replayCommand},
-    {"reduce", "shrink a PTX file as long as a command says that it still shows what it is to show", reduceCommand},
-    {"check", "say what is wrong with PTX files, and which version and target they need", checkCommand},
-    {"link", "make one PTX file of several that are relocatable code", linkCommand},
-    {"tune", "try variants of the passes on each kernel and keep what ptxas makes most of", tuneCommand},
-    {"time", "estimate the time of loops and kernels, and say what limits it", timeCommand},
-    {"report", "show the register pressure of kernels in a page for the browser", reportCommand},
+    {"reduce", "shrink a PTX file while a command confirms that it still shows the problem", reduceCommand},
+    {"check", "report errors in PTX files, and the version and target that they need", checkCommand},
+    {"link", "link several PTX files of relocatable code into one", linkCommand},
+    {"tune", "try variants of the passes on each kernel, and keep the best by what ptxas makes of it", tuneCommand},
+    {"time", "estimate the time of loops and kernels, and name what limits it", timeCommand},
+    {"report", "write a page for the browser that shows the register pressure of kernels", reportCommand},
     {"diff", "compare what ptxas makes of two sets of kernels, for CI", diffCommand},
-    {"baseline", "write what ptxas makes of kernels into a file, to compare with later", baselineCommand},
-    {"extract", "write the PTX and the machine code of programs and libraries as files, and put them back",
+    {"baseline", "save what ptxas makes of kernels to a file, to compare with later", baselineCommand},
+    {"extract", "write the PTX and the machine code in programs and libraries to files, and put them back",
      extractCommand},
     {"jit", "run a program with its PTX optimized before the CUDA driver compiles it", jitCommand, true},
-    {"as", "be ptxas, with the PTX optimized in between; so is ptxopt under the names ptxas and ptxopt-ptxas",
+    {"as", "act as ptxas, and optimize the PTX first; so does ptxopt under the names ptxas and ptxopt-ptxas",
      asCommand, true},
-    {"nvcc", "be nvcc, with the PTX optimized before ptxas", nvccCommand, true},
-    {"doctor", "say which ptxas and nvcc there are, which clients would call ptxopt, and what to set",
+    {"nvcc", "act as nvcc, and optimize the PTX before ptxas", nvccCommand, true},
+    {"doctor", "report which ptxas and nvcc there are, which clients would call ptxopt, and what to set",
      doctorCommand, true},
 };
 
@@ -44,7 +44,7 @@ const Subcommand* findSubcommand(std::string_view name) {
 }
 
 std::string subcommandHelp() {
-  std::string out = "Commands; ptxopt COMMAND --help says more:\n";
+  std::string out = "Commands (ptxopt COMMAND --help lists the options of one):\n";
   for (const Subcommand& command : kSubcommands)
     out += fmt::format("  {:<8}  {}\n", command.name, filled(command.summary, 80, 12, 12));
   return out;

@@ -52,7 +52,7 @@ bool readTuneLine(int argc, char** argv, TuneLine& line, int& exitCode) {
       "ptxopt tune");
   app.get_formatter()->column_width(34);
   app.add_option("INPUT", line.input, "PTX file; - is standard input");
-  app.add_option("-o,--output", line.output, "where the result goes; - (the default) is standard output")
+  app.add_option("-o,--output", line.output, "write the result to FILE; - (the default) is standard output")
       ->type_name("FILE");
   app.add_option(
          "--objective", line.objective,
@@ -63,7 +63,8 @@ bool readTuneLine(int argc, char** argv, TuneLine& line, int& exitCode) {
         return ptxas::objectiveNamed(text) ? "" : "is time, warps, sass, inner or regs";
       });
   addArchitecture(app, line.architecture, "the architecture to assemble for, instead of the file's .target");
-  app.add_option("-j,--jobs", line.jobs, "runs of ptxas at a time; 0: one a core; the output does not depend on it")
+  app.add_option("-j,--jobs", line.jobs,
+                 "runs of ptxas at a time; 0: one per core; the output does not depend on it")
       ->type_name("N")
       ->check(CLI::Range(0, 1024));
   app.add_option("--budget", line.budgetSeconds,
@@ -71,7 +72,8 @@ bool readTuneLine(int argc, char** argv, TuneLine& line, int& exitCode) {
                  "output then depends on the machine")
       ->type_name("SECONDS")
       ->check(numberNotNegative());
-  app.add_option("--ptxas", line.ptxas, "the ptxas to ask [$PTXOPT_PTXAS, of the CUDA toolkit, or of PATH]")
+  app.add_option("--ptxas", line.ptxas,
+                 "the ptxas to use [$PTXOPT_PTXAS, else that of the CUDA toolkit, else that of PATH]")
       ->type_name("PROGRAM");
   app.add_option("--timeout", line.timeoutSeconds, "give up on a run of ptxas after so long")
       ->type_name("SECONDS")
@@ -79,7 +81,7 @@ bool readTuneLine(int argc, char** argv, TuneLine& line, int& exitCode) {
       ->capture_default_str();
   line.profile.addTo(app, "Options");
   app.add_flag("--verify", line.verify,
-               "run the result and the input on made-up data and write nothing if they differ");
+               "run the input and the result on generated inputs, and write nothing if they differ");
   app.add_flag("-q,--quiet", line.quiet, "no table of what was gained");
   app.add_flag("--list-variants", line.listVariants, "list what is tried");
 

@@ -89,7 +89,7 @@ void TuneGpuLine::addTo(CLI::App& app) {
       ->type_name("N")
       ->check(CLI::Range(1, 8))
       ->group(kGroup);
-  app.add_option("--seconds", seconds, "time each variant for so long [1]")
+  app.add_option("--seconds", seconds, "time each variant for SECONDS [1]")
       ->type_name("SECONDS")
       ->check(positiveNumber())
       ->group(kGroup);

@@ -159,18 +159,18 @@ struct VerifyLine {
 };
 
 void addFiles(CLI::App& app, VerifyLine& line) {
-  app.add_option("A", line.pathA, "the PTX file that is right")->type_name("FILE.ptx")->required();
-  app.add_option("B", line.pathB, "the one to compare with it")->type_name("FILE.ptx")->required();
+  app.add_option("A", line.pathA, "the reference, a PTX file")->type_name("FILE.ptx")->required();
+  app.add_option("B", line.pathB, "the PTX file to compare with it")->type_name("FILE.ptx")->required();
   app.add_option("--kernel", line.options.kernel, "only this kernel")->type_name("NAME");
   app.add_option("--trials", line.options.trials,
-                 "inputs for each kernel, before twenty times as many that run for a short time only [24]")
+                 "inputs for each kernel; twenty times as many follow, each with fewer steps [24]")
       ->type_name("N")
       ->check(CLI::Range(1u, 1000000u));
-  app.add_option("--seed", line.options.seed, "what the inputs are made from [1]")
+  app.add_option("--seed", line.options.seed, "seed of the generated inputs [1]")
       ->type_name("S")
       ->check(wholeNumber());
   app.add_option("--records", line.records,
-                 "launches of a program instead of made-up inputs: a record of ptxopt emulate")
+                 "use the launches of a record, which ptxopt emulate writes, instead of generated inputs")
       ->type_name("FILE")
       ->excludes("--trials")
       ->excludes("--seed");
@@ -178,7 +178,7 @@ void addFiles(CLI::App& app, VerifyLine& line) {
 }
 
 void addFixed(CLI::App& app, VerifyLine& line) {
-  const char* const kFixed = "What is not to be made up";
+  const char* const kFixed = "Inputs that are not generated";
   app.add_option("--grid", line.grid, "blocks")->type_name("X[,Y,Z]")->group(kFixed);
   app.add_option("--block", line.block, "threads of a block")->type_name("X[,Y,Z]")->group(kFixed);
   app.add_option("--cluster", line.cluster, "blocks of a cluster")->type_name("X[,Y,Z]")->group(kFixed);
@@ -192,11 +192,10 @@ void addFixed(CLI::App& app, VerifyLine& line) {
 
 void addOthers(CLI::App& app, VerifyLine& line) {
   app.add_option("--max-steps", line.options.stepLimit,
-                 "warp instructions of a launch at most [250000, up to 4000000 where no input ends within them]")
+                 "stop a launch after N warp instructions [250000, up to 4000000 where no input ends within them]")
       ->type_name("N")
       ->check(positiveNumber());
-  app.add_option("--nan", line.nan,
-                 "exact: the bits of NaNs count; any: one NaN is like another, in memory of floats")
+  app.add_option("--nan", line.nan, "exact: compare the bits of NaNs; any: all NaNs are equal, in memory of floats")
       ->type_name("exact|any")
       ->check(CLI::IsMember({"exact", "any"}));
   app.add_option("--format", line.format, "text or json")
@@ -207,7 +206,7 @@ void addOthers(CLI::App& app, VerifyLine& line) {
       "with --format json: the lines of A that the inputs reach, those that some thread executes, and those that "
       "compute something else in B");
   app.add_option("-j,--jobs", line.options.jobs,
-                 "kernels in parallel; 0: one a core; the verdicts do not depend on it")
+                 "kernels to run in parallel; 0: one per core; the verdicts do not depend on it")
       ->type_name("N")
       ->check(CLI::Range(0, 1024));
 }
@@ -248,7 +247,7 @@ bool takeScalars(VerifyLine& line) {
 // False when there is nothing to compare, with the exit code; what is wrong has been said.
 bool readVerifyLine(int argc, char** argv, VerifyLine& line, int& exitCode) {
   CLI::App app(
-      "Runs the kernels of two PTX files on the same made-up inputs and compares what they leave in memory, bit "
+      "Runs the kernels of two PTX files on the same generated inputs and compares what they leave in memory, bit "
       "for bit.\n"
       "Exit codes: 0 equal, 1 different, 2 some kernel could not be compared (or usage, or I/O), 3 not valid PTX.",
       "ptxopt verify");

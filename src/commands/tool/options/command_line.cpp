@@ -28,7 +28,7 @@
 namespace ptxopt::tool {
 namespace {
 
-constexpr const char* kInside = "Looking inside";  // a group of --help
+constexpr const char* kInside = "Inspection";  // a group of --help
 
 class CommandLineReader {
  public:
@@ -84,8 +84,9 @@ CommandLineReader::CommandLineReader(CommandLine& line, std::span<char* const> a
           "Exit codes: 0 ok, 1 a check failed, 2 usage or I/O, 3 not valid PTX, 4 internal error.",
           "ptxopt"),
       optimizer_(line.options) {
-  app_.set_version_flag("--version", versionText(), "say the version, with the git revision, and end");
-  app_.set_help_all_flag("--help-all", "also the knobs, the figures inside the passes");
+  app_.set_version_flag("--version", versionText(), "print the version, with the git revision, and exit");
+  app_.set_help_all_flag("--help-all",
+                         "print this help with the knobs, which are parameters of the passes, and exit");
   app_.footer([] {
     return subcommandHelp() +
            "Examples:\n"
@@ -117,76 +118,75 @@ bool CommandLineReader::mayNameOther(std::span<char* const> arguments) const {
 
 void CommandLineReader::addFiles() {
   app_.add_option("INPUT", line_.inputs,
-                  "PTX file; - is standard input; with --in-place also several, and folders");
+                  "PTX file, or - for standard input; with --in-place, any number of files and folders");
   outputOption_ =
-      app_.add_option("-o,--output", line_.output, "where the result goes; - (the default) is standard output")
+      app_.add_option("-o,--output", line_.output, "write the result to FILE; - (the default) is standard output")
           ->type_name("FILE");
-  app_.add_flag("--in-place", line_.inPlace, "replace each file by its result; of folders, all *.ptx below")
+  app_.add_flag("--in-place", line_.inPlace,
+                "replace each file by its result; in folders, all *.ptx files at any depth")
       ->excludes(outputOption_);
 }
 
 void CommandLineReader::addPipeline() {
-  const char* const kPipeline = "Which passes run";
+  const char* const kPipeline = "Passes";
   optimizer_.addPasses(app_, kPipeline);
-  addArchitecture(app_, line_.options.architecture, "optimize for this one instead of the file's .target")
+  addArchitecture(app_, line_.options.architecture, "optimize for this architecture instead of the file's .target")
       ->group(kPipeline);
   facts_.addTo(app_, kPipeline);
   profile_.addTo(app_, kPipeline);
   app_.add_option("--specialize", line_.specialize,
-                  "keep kernels that have facts as they are, and add copies for these whose names end like this")
+                  "keep kernels that have facts as they are, and add specialized copies whose names end in SUFFIX")
       ->type_name("SUFFIX")
       ->excludes("--in-place")
       ->group(kPipeline);
   app_.add_flag("--facts-check", line_.checkFacts,
-                "add code that ends a launch, with a message, where a fact does not hold")
+                "add code that stops a launch, with a message, where a fact does not hold")
       ->excludes("--in-place")
       ->group(kPipeline);
-  app_.add_option("-j,--jobs", line_.options.jobs, "threads; 0: one a core; the output does not depend on it")
+  app_.add_option("-j,--jobs", line_.options.jobs,
+                  "number of threads; 0: one per core; the output does not depend on it")
       ->type_name("N")
       ->check(CLI::Range(0, 1024))
       ->group(kPipeline);
 }
 
 void CommandLineReader::addOutput() {
-  const char* const kOutput = "What comes out";
+  const char* const kOutput = "Output";
   app_.add_flag("--reprint", line_.options.reprint,
-                "print everything anew, one instruction a line, without comments")
+                "print everything in one layout, one instruction per line, without comments")
       ->group(kOutput);
   app_.add_option("--externals", line_.externals,
-                  "functions that may be called undeclared, about which nothing is known: of OptiX, _optix_* and "
-                  "_rt_* (which "
-                  "ptxas refuses, so that the guard does not ask it), or none [optix where the guard is off]")
+                  "functions that may be called without a declaration: those of OptiX, _optix_* and _rt_*, which "
+                  "ptxas refuses, so that the guard cannot judge; or none [optix where the guard is off]")
       ->check(CLI::IsMember({"optix", "none"}))
       ->type_name("optix|none")
       ->group(kOutput);
   app_.add_flag("--strip-debug", line_.stripDebug,
-                "drop debug information first (.loc, .file, .section .debug*, .target debug), so that what is "
-                "compiled for "
-                "debugging is optimized")
+                "first drop debug information (.loc, .file, .section .debug*, .target debug), so that code "
+                "compiled for debugging is optimized")
       ->group(kOutput);
   app_.add_flag("--verify", line_.verify,
-                "run the result and the input on made-up data and write nothing if they differ")
+                "run the input and the result on generated inputs, and write nothing if they differ")
       ->group(kOutput);
   app_.add_option("--report", line_.report, "write a JSON report")->type_name("FILE.json")->group(kOutput);
-  app_.add_flag("--stats", line_.stats, "say what each pass did")->group(kOutput);
-  app_.add_flag("--time-report", line_.timeReport, "say where the time went")->group(kOutput);
+  app_.add_flag("--stats", line_.stats, "print what each pass did")->group(kOutput);
+  app_.add_flag("--time-report", line_.timeReport, "print the time that each step took")->group(kOutput);
   app_.add_option("-W", warnings_,
-                  "warn of: uninitialised (registers that may be read before they are written; also -v does), "
+                  "warn about: uninitialised (registers that may be read before they are written; -v does so too), "
                   "unknown-opcode, all")
       ->type_name("NAME")
       ->allow_extra_args(false)
       ->check(CLI::IsMember({"uninitialised", "uninitialized", "unknown-opcode", "all"}))
       ->group(kOutput);
-  app_.add_option(
-          "-R", remarks_,
-          "say of each loop what a pass did: pass=NAME, or pass-missed=NAME for why it did nothing; NAME is a "
-          "regular expression")
+  app_.add_option("-R", remarks_,
+                  "report for each loop what a pass did (pass=NAME), or why it did nothing (pass-missed=NAME); "
+                  "NAME is a regular expression")
       ->type_name("KIND=NAME")
       ->allow_extra_args(false)
       ->group(kOutput);
   app_.add_flag("--warn-unknown", line_.warnUnknown, "the same as -Wunknown-opcode")->group(kOutput);
   app_.add_flag("-v,--verbose", line_.verbose,
-                "say what is done, and why something is not; -vv also what ptxas and the cache were asked, -vvv "
+                "report what is done, and why something is not; -vv also calls of ptxas and of the cache, -vvv "
                 "each decision")
       ->group(kOutput);
 }
@@ -195,52 +195,50 @@ void CommandLineReader::addInside() {
   app_.add_flag("--verify-each", line_.options.verifyEach, "check the internal representation after each pass")
       ->group(kInside);
   app_.add_flag("--verify-analyses", line_.options.verifyAnalyses,
-                "make each kept analysis anew after each pass and compare")
+                "recompute each preserved analysis after each pass, and compare")
       ->group(kInside);
   app_.add_option("--print-before", line_.options.printBefore,
-                  "show each function before these passes, on standard error")
+                  "print each function before these passes, to standard error")
       ->type_name("PASS,...")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->group(kInside);
   app_.add_option("--print-after", line_.options.printAfter,
-                  "show each function after these passes, on standard error")
+                  "print each function after these passes, to standard error")
       ->type_name("PASS,...")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->group(kInside);
-  app_.add_flag("--print-after-all", line_.options.printAfterAll, "show each function after every pass")
+  app_.add_flag("--print-after-all", line_.options.printAfterAll, "print each function after every pass")
       ->group(kInside);
-  app_.add_option(
-          "--dump", line_.dumps,
-          fmt::format("show analyses of each function, and no PTX unless -o is given; of the input, or after "
-                      "the passes that -O or --passes choose: {}",
-                      CLI::detail::find_and_replace(dump::dumpNames(), ",", ", ")))
+  app_.add_option("--dump", line_.dumps,
+                  fmt::format("print analyses of each function, and no PTX unless -o is given; of the input, or "
+                              "after the passes that -O or --passes choose: {}",
+                              CLI::detail::find_and_replace(dump::dumpNames(), ",", ", ")))
       ->type_name("ANALYSIS,...")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->group(kInside);
-  dumpFileOption_ =
-      app_.add_option("--dump-file", line_.dumpFile, "where --dump writes; - (the default) is standard output")
-          ->type_name("FILE")
-          ->group(kInside);
+  dumpFileOption_ = app_.add_option("--dump-file", line_.dumpFile,
+                                    "write what --dump prints to FILE; - (the default) is standard output")
+                        ->type_name("FILE")
+                        ->group(kInside);
 }
 
 void CommandLineReader::addLists() {
   app_.add_flag("--list-passes", listPasses_, "list the passes, in the order of the pipeline")->group(kInside);
   app_.add_flag("--list-pipeline", listPipeline_,
-                "list the steps of -O2 in order, each with its level, its kind, and the analyses that it asks for")
+                "list the steps of -O2 in order, each with its level, its kind, and the analyses that it uses")
       ->group(kInside);
   app_.add_flag("--list-knobs", listKnobs_, "list the knobs of the passes")->group(kInside);
   app_.add_flag("--list-test-knobs", listTestKnobs_, "list the knobs that are for tests")
       ->group(std::string(kTestGroup));
   app_.add_flag("--list-opcodes", listOpcodes_, "list what is known of each opcode")->group(kInside);
-  app_.add_option("--completion", line_.shell,
-                  "print what completes commands: source it in the shell, or install it")
+  app_.add_option("--completion", line_.shell, "print the completion script of a shell, to source or to install")
       ->check(CLI::IsMember({"bash", "zsh", "fish"}))
       ->type_name("SHELL")
       ->group(kInside);
-  app_.add_option("--write-manual", line_.manualFolder, "write the pages of the manual, ptxopt.1 and so on")
+  app_.add_option("--write-manual", line_.manualFolder, "write the manual pages, ptxopt.1 and others, to FOLDER")
       ->type_name("FOLDER")
       ->group(kInside);
 }

@@ -9,7 +9,7 @@ namespace ptxopt::tool {
 
 void FactsLine::addTo(CLI::App& app, const std::string& group) {
   app.add_option("--facts", path,
-                 "what holds in all launches of kernels: sizes of blocks and grids, values of parameters, memory")
+                 "facts that hold in every launch: sizes of blocks and grids, values of parameters, memory")
       ->type_name("FILE.json")
       ->group(group);
 }

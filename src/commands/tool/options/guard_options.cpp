@@ -19,11 +19,10 @@ std::string checkNotEstimate(const std::string& mode) {
 
 void addGuardOptions(CLI::App& app, GuardLine& line) {
   const char* const kGuard = "Never worse";
-  app.add_option(
-         "--guard", line.mode,
-         "keep the text of functions that get worse (--guard-rule): by what ptxas makes of them (the "
-         "default for -O2 where there is a ptxas), or off. What cannot be judged is kept too; ptxas, where it "
-         "is asked for, fails if nothing can")
+  app.add_option("--guard", line.mode,
+                 "keep the original text of functions that get worse (--guard-rule). auto, the default with -O2: "
+                 "judge by what ptxas makes of them, where there is a ptxas; ptxas: fail if nothing can be judged; "
+                 "off: do not judge. A function that cannot be judged keeps its text")
       ->type_name("auto|ptxas|off")
       ->check(CLI::Validator(checkNotEstimate, ""))
       ->check(CLI::IsMember({"auto", "ptxas", "off"}))
@@ -31,29 +30,28 @@ void addGuardOptions(CLI::App& app, GuardLine& line) {
       ->take_last()
       ->group(kGuard);
   app.add_option("--guard-rule", line.rule,
-                 "what worse is: time, spills, then modelled cycles of any innermost loop and of the whole; or "
-                 "warps, spills, "
-                 "then resident warps, then machine instructions [time]")
+                 "what counts as worse. time: spills, then modelled cycles, of any innermost loop or of the whole; "
+                 "warps: spills, then resident warps, then machine instructions [time]")
       ->type_name("time|warps")
       ->check(CLI::IsMember({"time", "warps"}))
       ->envname("PTXOPT_GUARD_RULE")
       ->take_last()
       ->group(kGuard);
-  app.add_option(
-         "--guard-tries", line.tries,
-         "how often functions that get worse are tried again, without passes that may be to blame, before their "
-         "text is kept")
+  app.add_option("--guard-tries", line.tries,
+                 "how often a function that got worse is tried again, without passes that may be to blame, before "
+                 "its text is kept")
       ->type_name("N")
       ->check(CLI::Range(0U, guard::kMostTries))
       ->envname("PTXOPT_GUARD_TRIES")
       ->capture_default_str()
       ->take_last()
       ->group(kGuard);
-  app.add_option("--ptxas", line.ptxas, "the ptxas to ask [$PTXOPT_PTXAS, of the CUDA toolkit, or of PATH]")
+  app.add_option("--ptxas", line.ptxas,
+                 "the ptxas to use [$PTXOPT_PTXAS, else that of the CUDA toolkit, else that of PATH]")
       ->type_name("PROGRAM")
       ->take_last()
       ->group(kGuard);
-  app.add_option("--ptxas-timeout", line.timeoutSeconds, "give up on ptxas after so long")
+  app.add_option("--ptxas-timeout", line.timeoutSeconds, "give up on ptxas after SECONDS")
       ->type_name("SECONDS")
       ->check(positiveNumber())
       ->capture_default_str()

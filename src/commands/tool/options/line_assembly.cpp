@@ -12,12 +12,13 @@ namespace ptxopt::tool {
 
 CLI::Option* LineAssembly::addTo(CLI::App& app) {
   CLI::Option* const ptxas =
-      app.add_option("--ptxas", program, "the ptxas to ask [$PTXOPT_PTXAS, of PATH, or of the CUDA toolkit]")
+      app.add_option("--ptxas", program,
+                     "the ptxas to use [$PTXOPT_PTXAS, else that of PATH, else that of the CUDA toolkit]")
           ->type_name("PROGRAM");
   app.add_option("--ptxas-option", arguments, "one more argument of ptxas")
       ->type_name("OPTION")
       ->allow_extra_args(false);
-  app.add_option("--ptxas-timeout", timeout, "give up on ptxas after so long")
+  app.add_option("--ptxas-timeout", timeout, "give up on ptxas after SECONDS")
       ->type_name("SECONDS")
       ->check(positiveNumber())
       ->capture_default_str();

@@ -12,18 +12,18 @@ const CLI::Validator kLevel(
     [](std::string& text) {
       return log::levelNamed(text) ? std::string() : "'" + text + "' is not one of " + log::levelNames();
     },
-    "LEVEL", "level");
+    "", "level");
 
 }  // namespace
 
 void addLogOptions(CLI::App& app, LogLine& line) {
-  app.add_option("--log-level", line.level, "what messages to write: " + log::levelNames())
+  app.add_option("--log-level", line.level, "write messages of this level and those above it: " + log::levelNames())
       ->type_name("LEVEL")
       ->check(kLevel);
   app.add_option("--log-file", line.file,
-                 "append messages to a file, too, of --log-level or of info; lines of several processes do not mix")
+                 "also append messages of --log-level, or of info, to FILE; lines of several processes do not mix")
       ->type_name("FILE");
-  app.add_option("--log-format", line.format, "messages as text, or json: an object a line")
+  app.add_option("--log-format", line.format, "format of messages: text, or json, one object per line")
       ->type_name("FORMAT")
       ->check(CLI::IsMember({"text", "json"}));
 }

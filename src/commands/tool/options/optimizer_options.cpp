@@ -57,7 +57,7 @@ CLI::Option* addKnob(CLI::App& app, const KnobDescription& knob, std::string_vie
 
 void OptimizerOptions::addPasses(CLI::App& app, const std::string& group) {
   levelOption_ =
-      app.add_option("-O", level_, "0: parse and print; 1: clean-up; 2 (the default): everything that pays")
+      app.add_option("-O", level_, "0: parse and print; 1: clean up; 2 (the default): run all passes that pay")
           ->type_name("LEVEL")
           ->check(CLI::Range(0, 2))
           ->transform(CLI::Validator(
@@ -68,20 +68,19 @@ void OptimizerOptions::addPasses(CLI::App& app, const std::string& group) {
               },
               ""))
           ->group(group);
-  passesOption_ = app.add_option("--passes", passes_, "exactly these passes, in this order")
+  passesOption_ = app.add_option("--passes", passes_, "run exactly these passes, in this order")
                       ->type_name("PASS,...")
                       ->delimiter(',')
                       ->allow_extra_args(false)
                       ->group(group);
-  app.add_option("--skip-pass", options_.skip, "not these; dce@2 is the second run of dce")
+  app.add_option("--skip-pass", options_.skip, "skip these passes; dce@2 is the second run of dce")
       ->type_name("PASS,...")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->group(group);
-  app.add_option(
-         "--decline", options_.decline,
-         "the pass leaves alone the loop, or the block, at this label of the input; PASS@FUNCTION:LABEL where "
-         "several functions have it")
+  app.add_option("--decline", options_.decline,
+                 "do not apply the pass to the loop or block at this label of the input; PASS@FUNCTION:LABEL where "
+                 "several functions have the label")
       ->type_name("PASS@LABEL,...")
       ->delimiter(',')
       ->allow_extra_args(false)

@@ -32,13 +32,14 @@ bool parse(CLI::App& app, const std::function<std::vector<std::string>()>& words
            const std::function<void()>& then) {
   exitCode = 0;
   std::string colour = "auto";
-  app.add_option("--color", colour,
-                 "colours: always, never, or auto (the default): on a terminal, unless $NO_COLOR is set")
+  app.add_option(
+         "--color", colour,
+         "when to use colours: always, never, or auto (the default): on a terminal, unless $NO_COLOR is set")
       ->type_name("WHEN")
       ->check(CLI::IsMember({"auto", "always", "never"}));
   LogLine log;
   addLogOptions(app, log);
-  app.get_help_ptr()->description("say this and end");
+  app.get_help_ptr()->description("print this help and exit");
   if (DescribeInstead::takes(app)) return false;
   try {
     std::vector<std::string> all = words();

@@ -8,8 +8,7 @@
 namespace ptxopt::tool {
 
 void ProfileLine::addTo(CLI::App& app, const std::string& group) {
-  app.add_option("--profile-use", path,
-                 "what launches of kernels were seen to have, as hints; emulate --profile-facts writes it")
+  app.add_option("--profile-use", path, "use a profile of launches, which emulate --profile-facts writes, as hints")
       ->type_name("FILE.json")
       ->group(group);
 }

@@ -31,10 +31,11 @@ void PtxasLine::addTo(CLI::App& app) {
       ->type_name("KIND")
       ->group(kPtxas);
   app.add_option("--ptxas", program,
-                 "the ptxas to ask, or its version, such as 12.9 [$PTXOPT_PTXAS, of PATH, or of the CUDA toolkit]")
+                 "the ptxas to use, or its version, such as 12.9 [$PTXOPT_PTXAS, else that of PATH, else that of "
+                 "the CUDA toolkit]")
       ->type_name("PROGRAM")
       ->group(kPtxas);
-  app.add_option("--ptxas-timeout", timeout, "give up on a file after so long [600]")
+  app.add_option("--ptxas-timeout", timeout, "give up on a file after SECONDS [600]")
       ->type_name("SECONDS")
       ->check(positiveNumber())
       ->group(kPtxas);
@@ -42,7 +43,7 @@ void PtxasLine::addTo(CLI::App& app) {
       ->type_name("OPTION")
       ->allow_extra_args(false)
       ->group(kPtxas);
-  app.add_option("-j,--jobs", jobs, "runs of ptxas at a time; 0: one a core, which is usual")
+  app.add_option("-j,--jobs", jobs, "runs of ptxas at a time; 0: one per core, which is usual")
       ->type_name("N")
       ->check(CLI::Range(0, 1024))
       ->group(kPtxas);
