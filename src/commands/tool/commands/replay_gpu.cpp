@@ -118,7 +118,7 @@ void ReplayGpuLine::addTo(CLI::App& app) {
       ->type_name("ptx|cubin")
       ->check(CLI::IsMember({"ptx", "cubin"}))
       ->capture_default_str();
-  add(app.add_option("--ptxas", ptxas, "for --load cubin [$PTXOPT_PTXAS, of the CUDA toolkit, or of PATH]"))
+  add(app.add_option("--ptxas", ptxas, "for --load cubin [the first of $PTXOPT_PTXAS, the CUDA toolkit, PATH]"))
       ->type_name("PROGRAM");
   add(app.add_option("--json", json, "write the results as JSON"))->type_name("FILE.json");
 }

@@ -46,8 +46,7 @@ void addGuardOptions(CLI::App& app, GuardLine& line) {
       ->capture_default_str()
       ->take_last()
       ->group(kGuard);
-  app.add_option("--ptxas", line.ptxas,
-                 "the ptxas to use [$PTXOPT_PTXAS, else that of the CUDA toolkit, else that of PATH]")
+  app.add_option("--ptxas", line.ptxas, "the ptxas to use [the first of $PTXOPT_PTXAS, the CUDA toolkit, PATH]")
       ->type_name("PROGRAM")
       ->take_last()
       ->group(kGuard);
