@@ -30,11 +30,9 @@ bool isOldKey(std::string_view value, std::string_view key) {
 int doctorCommand(int argc, char** argv) {
   CLI::App app(
       "ptxopt doctor [OPTIONS]\n"
-      "Reports which ptxas and nvcc there are, what PTX and which architectures each takes, which clients would call\n"
-      "ptxopt instead of ptxas and when they last did ($PTXOPT_LOG keeps the log), what to set, and what is "
-      "not "
-      "right\n"
-      "about the configuration file and the environment. Nothing is changed.\n"
+      "Reports which ptxas and nvcc there are, what PTX and which architectures each takes, which clients would\n"
+      "call ptxopt instead of ptxas and when they last did ($PTXOPT_LOG keeps the log), what to set, and what is\n"
+      "wrong with the configuration file and the environment. Nothing is changed.\n"
       "\n"
       "Exit codes: 0 nothing is wrong, 1 something is, 2 usage, 4 internal error.",
       "ptxopt doctor");
