@@ -3,7 +3,7 @@
 
   tests/perf/suite.py [--build BUILD] [-j N] [ARGUMENT OF CTEST ...]
 
-Runs each test that ctest would with these arguments (-L, -R, -LE ...) as ctest does, N at a time, but one by one where tests share
+Runs each test that ctest would run with these arguments (-L, -R, -LE ...), N at a time, but one by one where tests share
 a lock, and prints a table: CPU seconds of the test and all its processes, seconds by the clock, result. CPU seconds grow by a
 few tenths where other processes share the caches, clock seconds by much more. Exit code 1 when a test fails.
 """
