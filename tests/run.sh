@@ -25,12 +25,13 @@ skipped=
 skip() { skipped="$skipped
   skipped: $*"; }
 
-build() {  # PRESET [TARGET...]
+build() {  # PRESET OPTION-OF-CMAKE [TARGET...]
   preset=$1
-  shift
+  option=$2
+  shift 2
   say "build: $preset"
   start=$(date +%s)
-  cmake --preset "$preset" -Wno-dev >/dev/null
+  cmake --preset "$preset" -Wno-dev ${option:+"$option"} >/dev/null
   # shellcheck disable=SC2086,SC2048
   cmake --build --preset "$preset" ${1+--target "$@"}
   echo "built $preset in $(($(date +%s) - start)) s"
@@ -41,7 +42,7 @@ if [ "$tier" != --fast ]; then
   cmake/install-packages.sh producers || skip "compilers whose PTX is tested (clang-19 or gcc-12-offload-nvptx cannot be installed)"
   cmake/install-packages.sh tidy || skip "clang-tidy on what changed (clang-tidy-19 cannot be installed)"
 fi
-build ci
+build ci ""
 
 asan=''
 case $tier in
@@ -53,7 +54,7 @@ if [ "$tier" = --fast ] || [ "$tier" = --quick ]; then
   skip "the corpus, the sanitizer build and the fuzzer ($tier)"
 else
   if cmake/install-packages.sh fuzz; then
-    build asan ptxopt_tool ptxopt_unit parse_fuzzer
+    build asan -DPTXOPT_UNIT_OBJECTS="$PWD/build/ci/tests/unit_objects.txt" ptxopt_tool ptxopt_unit parse_fuzzer
     asan=$PWD/build/asan
   else
     skip "the sanitizer build and the fuzzer (clang-19 cannot be installed)"

@@ -24,7 +24,7 @@ using namespace ptxopt;
 namespace {
 
 // A sanitizer has a heap of its own, which knows no such limit.
-const doctest::skip kOfTheLibrary(ptxopt::testing::kSanitized);
+const doctest::skip kOfTheLibrary(ptxopt::testing::isSanitized());
 
 constexpr std::size_t kText = std::size_t{1} << 20;
 

@@ -10,7 +10,7 @@
 #include "sampled.h"
 
 using namespace ptxopt::exec;
-using ptxopt::testing::kSanitized;
+using ptxopt::testing::isSanitized;
 
 namespace {
 
@@ -238,7 +238,7 @@ TEST_CASE("exec atom: blocks on several host threads") {
 
 TEST_CASE("exec atom: a spin lock among lanes, warps and blocks" * doctest::test_suite("slow")) {
   // All threads spin but one: the time grows with the square of their number.
-  const uint32_t blocks = kSanitized ? 2 : 3, threads = kSanitized ? 34 : 64;
+  const uint32_t blocks = isSanitized() ? 2 : 3, threads = isSanitized() ? 34 : 64;
   for (const unsigned jobs : {1u, 3u}) {
     ExecTest t(
         kernel("L:\natom.global.acquire.gpu.cas.b32 %r1, [%in], 0, 1;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra L;\n"

@@ -299,7 +299,7 @@ WAIT:
 	ret;
 }
 )");
-  constexpr auto kBlocks = static_cast<unsigned>(2 * testing::sampled(500));
+  const auto kBlocks = static_cast<unsigned>(2 * testing::sampled(500));
   for (const unsigned jobs : {1u, 2u}) {
     t.zeros<uint32_t>("out", 2100);
     t.run({"out"}, {.grid = {kBlocks}, .block = {1}, .jobs = jobs});

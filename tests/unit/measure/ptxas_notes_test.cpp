@@ -57,7 +57,7 @@ std::vector<std::string> said(std::string_view messages) {
 }
 using Said = std::vector<std::string>;
 
-ptxas::FunctionMeasures with(std::optional<std::vector<Note>> notes, uint64_t spills = 0) {
+ptxas::FunctionMeasures withNotes(std::optional<std::vector<Note>> notes, uint64_t spills = 0) {
   ptxas::FunctionMeasures f;
   f.isKernel = true;
   f.spillStores = spills;
@@ -126,19 +126,19 @@ TEST_CASE("notes of ptxas: a new one is worse than any figure is better") {
     CHECK(time == warps);
     return time;
   };
-  CHECK(sign(with({{}}, 8), with({{serialized}})) == 1);
-  CHECK(sign(with({{serialized}}), with({{waits}})) == 1);
-  CHECK(sign(with({{serialized}}), with({{}})) == -1);
-  CHECK(sign(with({{serialized}}), with({{}}, 8)) == 1);
-  CHECK(sign(with({{waits}}), with({{waitsMore}})) == 0);
-  CHECK(sign(with({{}}), with(std::nullopt)) == 0);
-  CHECK(sign(with(std::nullopt), with({{serialized}})) == 0);
+  CHECK(sign(withNotes({{}}, 8), withNotes({{serialized}})) == 1);
+  CHECK(sign(withNotes({{serialized}}), withNotes({{waits}})) == 1);
+  CHECK(sign(withNotes({{serialized}}), withNotes({{}})) == -1);
+  CHECK(sign(withNotes({{serialized}}), withNotes({{}}, 8)) == 1);
+  CHECK(sign(withNotes({{waits}}), withNotes({{waitsMore}})) == 0);
+  CHECK(sign(withNotes({{}}), withNotes(std::nullopt)) == 0);
+  CHECK(sign(withNotes(std::nullopt), withNotes({{serialized}})) == 0);
   // What several have together is new where it is said more often.
   const Note once{"C7508", "ignored", 1}, twice{"C7508", "ignored", 2}, own{"C7508", "ignored", 0};
-  CHECK(sign(with({{once}}), with({{twice}})) == 1);
-  CHECK(sign(with({{twice}}), with({{once}})) == -1);
-  CHECK(sign(with({{own}}), with({{twice}})) == 0);
-  const ptxas::Comparison by = compare(with({{}}), with({{{"C7508", "ignored", 0}}}), ptxas::GuardRule::Time);
+  CHECK(sign(withNotes({{once}}), withNotes({{twice}})) == 1);
+  CHECK(sign(withNotes({{twice}}), withNotes({{once}})) == -1);
+  CHECK(sign(withNotes({{own}}), withNotes({{twice}})) == 0);
+  const ptxas::Comparison by = compare(withNotes({{}}), withNotes({{{"C7508", "ignored", 0}}}), ptxas::GuardRule::Time);
   CHECK(name(by.by) == "notes");
   CHECK(Note{"C7519", "wgmma.mma_async instructions are serialized due to", 0}.brief() ==
         "wgmma is serialized: an arrival on a divergent path");

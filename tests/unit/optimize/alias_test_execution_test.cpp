@@ -130,7 +130,7 @@ void check(uint64_t kernels, std::size_t leastTests, std::size_t leastTrue, std:
   }
   MESSAGE(tests << " tests, true in " << isTrue << " launches, false in " << isFalse
                 << "; without them memory meets in " << meets);
-  const auto least = [](std::size_t count) { return kSanitized ? count / 16 : count; };
+  const auto least = [](std::size_t count) { return isSanitized() ? count / 16 : count; };
   CHECK(tests > least(leastTests));
   CHECK(isTrue > least(leastTrue));
   CHECK(meets > least(leastMeets));
