@@ -14,9 +14,18 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 from . import _html
 from ._errors import CheckFailed, Error, UsageError, error_of
+from ._optimize import check_text
 from ._programs import run_program
 
 Source = Union[str, bytes, "os.PathLike[str]"]
+
+
+def text_of(source: Source) -> Union[str, bytes]:
+    """A text itself, or what a path has. A str that is the name of a file is a UsageError."""
+    if isinstance(source, os.PathLike):
+        return Path(source).read_bytes()
+    check_text(source)
+    return source
 
 
 class Files:
@@ -33,8 +42,9 @@ class Files:
     def path(self, source: Source, name: str) -> str:
         if isinstance(source, os.PathLike):
             return os.path.abspath(source)
+        text = text_of(source)
         file = self.folder / name
-        file.write_bytes(source.encode("utf-8", "surrogateescape") if isinstance(source, str) else bytes(source))
+        file.write_bytes(text.encode("utf-8", "surrogateescape") if isinstance(text, str) else bytes(text))
         return name
 
 

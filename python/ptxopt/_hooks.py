@@ -27,6 +27,7 @@ CLIENTS = ("triton", "numba", "warp", "cupy", "jax", "tilelang", "cutedsl", "tor
 OPTION_NAMES = ("level", "passes", "skip", "knobs", "guard", "guard_rule", "guard_tries", "ptxas", "ptxas_options", "timeout", "jobs", "arch",
                 "facts", "profile")
 _FILES = ("facts", "profile")  # what stands there, or the path of a file
+_NOTHING = ".version 7.0\n.target sm_80\n.address_size 64\n"
 _CALL = ("ptxas", "arch", "ptxas_options")  # how ptxas is called
 
 
@@ -53,6 +54,8 @@ class _State:
     sources: List[Callable[[], List[KernelStats]]] = field(default_factory=list)
     last: List[Tuple[int, Callable[[], Any]]] = field(default_factory=list)
     prints_table: bool = False
+    expected: str = ""  # the client whose kernels this process was started for
+    process: int = 0    # that one
 
 
 _state = _State()
@@ -71,18 +74,21 @@ def say_once(text: str) -> None:
 def with_usual(options: Mapping[str, Any]) -> Dict[str, Any]:
     """The options and, where these do not say, those of $PTXOPT_HOOK_OPTIONS, JSON."""
     try:
-        return {**json.loads(os.environ.get("PTXOPT_HOOK_OPTIONS") or "{}"), **options}
-    except (TypeError, ValueError) as error:
+        usual = json.loads(os.environ.get("PTXOPT_HOOK_OPTIONS") or "{}")
+    except ValueError as error:
         raise UsageError(f"PTXOPT_HOOK_OPTIONS is not a JSON object: {error}") from error
+    if not isinstance(usual, dict):
+        raise UsageError("PTXOPT_HOOK_OPTIONS is not a JSON object")
+    return {**usual, **options}
 
 
 def set_options(options: Mapping[str, Any], table: Optional[bool]) -> None:
-    """Options of optimize() for all hooks; those of $PTXOPT_HOOK_OPTIONS, JSON, are the usual ones. `facts` and `profile` may be
-    paths, and may name kernels that a text does not have."""
+    """Options of optimize() for all hooks, OPTION_NAMES; those of $PTXOPT_HOOK_OPTIONS, JSON, are the usual ones. `facts` and
+    `profile` may be paths, and may name kernels that a text does not have. What optimize() would not take is a UsageError now."""
     chosen = with_usual(options)
     for name in chosen:
         if name not in OPTION_NAMES:
-            raise TypeError(f"there is no option {name}; there are {', '.join(OPTION_NAMES)}")
+            raise UsageError(f"there is no option '{name}' of a hook; there are {', '.join(OPTION_NAMES)}")
     for name in _FILES:
         if isinstance(chosen.get(name), (str, os.PathLike)):
             try:
@@ -90,9 +96,14 @@ def set_options(options: Mapping[str, Any], table: Optional[bool]) -> None:
                     chosen[name] = json.load(file)
             except (OSError, ValueError) as error:
                 raise UsageError(f"{name}: '{chosen[name]}': {error}") from error
+    guard = chosen.get("guard", "off")
+    optimize(_NOTHING, **{**chosen, "facts_of_several": True, "guard": "off" if guard in ("auto", "ptxas") else guard})
     _state.options = chosen
     if table is None:
-        table = os.environ.get("PTXOPT_HOOK_TABLE", "1") != "0"
+        wanted = os.environ.get("PTXOPT_HOOK_TABLE", "1")
+        if wanted not in ("", "0", "1"):
+            say_once(f"PTXOPT_HOOK_TABLE is 0 or 1, not '{wanted}'")
+        table = wanted != "0"
     _state.prints_table = table
 
 
@@ -201,7 +212,8 @@ class Stats(List[KernelStats]):
 
     def rows(self) -> List[Tuple[str, ...]]:
         def changed(k: KernelStats) -> str:
-            return "no: " + (k.kept or k.trouble) if k.kept or k.trouble else "yes" if k.changed else "no"
+            why = f"{k.kept}: {k.trouble}" if k.kept and k.trouble else k.kept or k.trouble
+            return f"no: {why}" if why else "yes" if k.changed else "no"
         return [(k.client, k.kernel, k.arch, changed(k), *_html.steps(k.before, k.after)) for k in self]
 
     def __str__(self) -> str:
@@ -237,10 +249,19 @@ def at_end(action: Callable[[], Any]) -> None:
     _state.last.append((os.getpid(), action))
 
 
+def expect_kernels(client: str) -> None:
+    """The table at the end of this process says so where the client compiled none."""
+    _state.expected, _state.process = client, os.getpid()
+
+
 def _end() -> None:
     found = stats() if _state.prints_table and sys.stderr is not None else []
     if found:
-        print(f"ptxopt: {len(found)} kernels\n{found}", file=sys.stderr)
+        print(f"ptxopt: {len(found)} {'kernel' if len(found) == 1 else 'kernels'}\n{found}", file=sys.stderr)
+    elif _state.prints_table and sys.stderr is not None and _state.process == os.getpid():
+        module = {"cutedsl": "cutlass"}.get(_state.expected, _state.expected)
+        print(f"ptxopt: {_state.expected}: " + ("no kernel was compiled; its cache may have had them" if module in sys.modules
+                                                else f"the script did not import {module}"), file=sys.stderr)
     for owner, action in reversed(_state.last):
         if owner == os.getpid():
             action()
@@ -273,7 +294,7 @@ def install(client: str, children: bool = False, **options: Any) -> None:
     """The hook of a client, now if the client is imported, else when it is. `children`: also in the Python processes that
     this one starts, by $PTXOPT_HOOKS."""
     if client not in CLIENTS:
-        raise ValueError(f"there is no hook {client}; there are {', '.join(CLIENTS)}")
+        raise UsageError(f"there is no hook {client}; there are {', '.join(CLIENTS)}")
     if children:
         others = [c for c in os.environ.get("PTXOPT_HOOKS", "").split(",") if c and c != client]
         os.environ["PTXOPT_HOOKS"] = ",".join([*others, client])

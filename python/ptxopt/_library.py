@@ -18,7 +18,7 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 def _path() -> str:
     own = os.path.join(FOLDER, "libptxopt.so")
-    return own if os.path.exists(own) else os.environ.get("PTXOPT_LIBRARY", own)
+    return own if os.path.exists(own) else os.environ.get("PTXOPT_LIBRARY") or own
 
 
 def _load() -> ctypes.CDLL:
@@ -28,6 +28,8 @@ def _load() -> ctypes.CDLL:
     except OSError as error:
         raise ImportError(f"{path} cannot be loaded: {error}. A source checkout needs a build, and $PTXOPT_LIBRARY "
                           f"with the path of its libptxopt.so") from None
+    if not hasattr(library, "ptxopt_abi"):
+        raise ImportError(f"{path} is not libptxopt.so")
     text, result = ctypes.c_char_p, ctypes.c_void_p
     for name, returns, takes in (
             ("ptxopt_abi", ctypes.c_int, []), ("ptxopt_version", text, []), ("ptxopt_version_line", text, []),

@@ -4,13 +4,14 @@ from __future__ import annotations
 import json
 import math
 import os
+import shutil
 import sys
 from dataclasses import dataclass, field
-from typing import Any, AnyStr, Dict, Generic, List, Mapping, Optional, Sequence
+from typing import Any, AnyStr, Dict, Generic, List, Mapping, Optional, Sequence, Union
 
 from . import _html
 from ._errors import UsageError, error_of
-from ._library import Made, call
+from ._library import Made, call, knobs as all_knobs
 from ._toolchains import package_folders
 
 _NO_LIMIT = sys.float_info.max  # of seconds
@@ -132,10 +133,48 @@ class Result(Generic[AnyStr]):
         return _html.result(self)
 
 
-def _words(name: str, given: Sequence[str]) -> List[str]:
+def check_text(ptx: Any) -> None:
+    """PTX is str or what bytes() takes; a path is neither."""
+    if not isinstance(ptx, (str, bytes, bytearray, memoryview)):
+        raise TypeError(f"ptx is the text, str or bytes, not {type(ptx).__name__}"
+                        + ("; its read_text() has the text" if hasattr(ptx, "read_text") else ""))
+    if isinstance(ptx, str) and ptx.endswith(".ptx") and "\n" not in ptx:
+        raise UsageError(f"{ptx!r} is the name of a file; pathlib.Path({ptx!r}).read_text() has the text")
+
+
+def _words(name: str, given: Optional[Sequence[str]]) -> Optional[List[str]]:
     if isinstance(given, (str, bytes)):  # list() would make letters of it
         raise UsageError(f"option '{name}' is a list of words, not {given!r}")
-    return list(given)
+    return None if given is None else list(given)
+
+
+def _mapping(name: str, given: Optional[Mapping[str, Any]]) -> Optional[Dict[str, Any]]:
+    if given is not None and not isinstance(given, Mapping):
+        raise UsageError(f"option '{name}' is a dictionary, not {given!r}")
+    return None if given is None else dict(given)
+
+
+def _knobs(given: Mapping[str, Any]) -> Dict[str, Any]:
+    """By number: a value may also be one of the names that knobs() lists."""
+    chosen = _mapping("knobs", given) or {}
+    if any(isinstance(value, str) for value in chosen.values()):
+        names = {k["name"]: k["values"].split("|") if k["values"] else [] for k in all_knobs()}
+        for name, value in chosen.items():
+            if isinstance(value, str) and name in names:
+                if value not in names[name]:
+                    raise UsageError(f"knob '{name}' cannot be {value!r}; it is {' or '.join(names[name]) or 'a number'}")
+                chosen[name] = names[name].index(value)
+    return chosen
+
+
+def _program(ptxas: "os.PathLike[str] | str | None") -> Optional[str]:
+    """As the guard takes it; what is no program is an error here, as it is on a command line."""
+    if ptxas is None:
+        return None
+    path = os.fspath(ptxas)
+    if shutil.which(path) is None and not os.access(path, os.X_OK):
+        raise UsageError(f"option 'ptxas': {path!r} is not a program")
+    return path
 
 
 def options_json(options: Mapping[str, Any]) -> bytes:
@@ -147,7 +186,7 @@ def options_json(options: Mapping[str, Any]) -> bytes:
 
 
 def optimize(ptx: AnyStr, arch: Optional[str] = None, level: int = 2, passes: Optional[Sequence[str]] = None,
-             knobs: Mapping[str, int] = {}, guard: str = "auto", ptxas: Optional[str] = None, jobs: int = 1, *,
+             knobs: Mapping[str, Union[int, str]] = {}, guard: str = "auto", ptxas: Optional[str] = None, jobs: int = 1, *,
              skip: Sequence[str] = (), guard_rule: Optional[str] = None, timeout: Optional[float] = 600,
              file: str = "<input>", facts: Optional[Mapping[str, Any]] = None, ptxas_options: Sequence[str] = (),
              cubin: bool = False, guard_tries: Optional[int] = None, decline: Sequence[str] = (), strip_debug: bool = False,
@@ -158,14 +197,15 @@ def optimize(ptx: AnyStr, arch: Optional[str] = None, level: int = 2, passes: Op
     level     0 parse and print, 1 clean-up, 2 everything that pays
     passes    exactly these, in this order; skip: not these
     decline   loops and blocks that passes leave alone: ["lsr@$L__BB0_2"], as of --decline
-    knobs     {"name": value}; ptxopt.knobs() lists them
+    knobs     {"name": value}, a number or one of the names of its values; ptxopt.knobs() lists them
     guard     "auto": where a ptxas is found, and at level 2 without `passes`, kernels that would get worse keep their text;
-              "ptxas": the same, and CheckFailed where nothing can be compared; "off". "auto" is $PTXOPT_GUARD if that
-              is set
+              "ptxas": the same, and an error where nothing can be compared: UsageError where there is no ptxas, CheckFailed
+              where it does not take the PTX; "off". "auto" is $PTXOPT_GUARD if that is set
     guard_tries
               how often kernels that would get worse are tried again, without passes that may be to blame, 0 to 8; None:
               $PTXOPT_GUARD_TRIES if that is set, otherwise 1
-    ptxas     the program that the guard asks; else as docs/guard.md has it, and after these the wheels of this Python
+    ptxas     the program that the guard asks; else as docs/guard-ptxas.md has it, and after these the wheels of this Python. A
+              configuration file is not read
     timeout   seconds that one run of ptxas may take; None or math.inf: any
     jobs      threads that work on the functions; 0: one per core
     file      the name in messages
@@ -183,20 +223,21 @@ def optimize(ptx: AnyStr, arch: Optional[str] = None, level: int = 2, passes: Op
     cubin     keep what ptxas makes for the guard: `cubin` of the result is the machine code of its `ptx`, or None where the
               guard did not assemble that text now; `ptxas_messages` is what ptxas wrote then
 
-    str in, str out; bytes in, bytes out. Raises InvalidPtx, UsageError, InternalError. Releases the GIL."""
-    if isinstance(ptx, int):
-        raise TypeError("ptx is to be str or bytes")  # bytes() would take it for a size
+    str in, str out; bytes in, bytes out. Raises InvalidPtx, UsageError, CheckFailed, InternalError. Releases the GIL."""
+    check_text(ptx)
     text = ptx.encode("utf-8", "surrogateescape") if isinstance(ptx, str) else bytes(ptx)
     if guard == "auto":
         guard = os.environ.get("PTXOPT_GUARD") or guard
+    if not isinstance(level, int):
+        raise UsageError(f"option 'level' is a number, not {level!r}")
     asks = guard == "ptxas" or (guard == "auto" and level >= 2 and passes is None)
     options = options_json({
-        "arch": arch, "level": level, "passes": None if passes is None else list(passes), "skip": list(skip),
-        "decline": list(decline) or None,
-        "knobs": dict(knobs), "guard": guard, "guard_rule": guard_rule, "guard_tries": guard_tries, "ptxas": None if ptxas is None else os.fspath(ptxas),
-        "packages": package_folders() if asks else None, "timeout": _NO_LIMIT if timeout in (None, math.inf) else timeout, "jobs": jobs, "file": file, "report": True,
-        "facts": None if facts is None else dict(facts), "facts_of_several": bool(facts_of_several) or None,
-        "profile": None if profile is None else dict(profile), "ptxas_options": _words("ptxas_options", ptxas_options) or None,
+        "arch": arch, "level": level, "passes": _words("passes", passes), "skip": _words("skip", skip),
+        "decline": _words("decline", decline) or None,
+        "knobs": _knobs(knobs), "guard": guard, "guard_rule": guard_rule, "guard_tries": guard_tries, "ptxas": _program(ptxas),
+        "packages": package_folders() if asks else None, "timeout": _NO_LIMIT if timeout in (None, math.inf) else timeout, "jobs": jobs, "file": os.fspath(file), "report": True,
+        "facts": _mapping("facts", facts), "facts_of_several": bool(facts_of_several) or None,
+        "profile": _mapping("profile", profile), "ptxas_options": _words("ptxas_options", ptxas_options) or None,
         "cubin": bool(cubin) or None, "strip_debug": bool(strip_debug) or None, "externals": externals})
     made = call(text, options)
     if made.status != 0:

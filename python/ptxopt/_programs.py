@@ -6,6 +6,7 @@ on the PATH. Give the real path, `ptxopt.program_path("ptxopt-ptxas")`, to a bui
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from typing import List, NoReturn, Optional, Sequence
@@ -22,11 +23,16 @@ def program_path(name: str = "ptxopt") -> str:
     if name not in NAMES:
         raise UsageError(f"there is no program {name}; there are {', '.join(NAMES)}")
     own = os.path.join(FOLDER, "bin", name)
-    if not os.path.exists(own) and os.environ.get("PTXOPT"):
-        own = os.path.join(os.path.dirname(os.path.abspath(os.environ["PTXOPT"])), name)
-    if not os.path.exists(own):
+    if os.path.exists(own):
+        return own
+    named = os.environ.get("PTXOPT")
+    if not named:
         raise UsageError(f"{own} is not there; in a source checkout $PTXOPT names the program")
-    return own
+    path = os.path.abspath(named)
+    path = path if name == "ptxopt" else os.path.join(os.path.dirname(path), name)
+    if shutil.which(path) is None:
+        raise UsageError(f"$PTXOPT is '{named}', and {path} is not a program")
+    return path
 
 
 def run_program(arguments: Sequence[str], cwd: "os.PathLike[str]") -> "subprocess.CompletedProcess[bytes]":

@@ -8,7 +8,7 @@ import re
 import struct
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
-from ._commands import Files, Source, run_checked
+from ._commands import Files, Source, run_checked, text_of
 from ._errors import CheckFailed, ExecutionError, UsageError
 
 Shape = Union[int, Sequence[int]]
@@ -103,11 +103,12 @@ def run(ptx: Source, args: Sequence[Any], *, grid: Shape = 1, block: Shape = 1, 
         cluster: Optional[Shape] = None, shared: int = 0, check_races: bool = False, check_uninit: bool = False,
         profile: bool = False, max_steps: Optional[int] = None, jobs: int = 1) -> RunResult:
     """Runs a kernel of `ptx` in the interpreter (docs/run.md). `args` are its arguments in order: arrays, which are
-    changed in place; numbers, which become what the kernel declares; bytes of structures.
+    changed in place, and whose element type is not looked at; numbers, which become what the kernel declares; bytes of
+    structures.
 
     The same array twice is the same memory. ExecutionError where the kernel fails: an access out of bounds; with
     `check_races` a data race; with `check_uninit` a read of what nothing has written."""
-    text = ptx if isinstance(ptx, (str, bytes)) else open(ptx, "rb").read()
+    text = text_of(ptx)
     declared = _parameters(text if isinstance(text, str) else text.decode("utf-8", "replace"), kernel)
     if len(declared) != len(args):
         raise UsageError(f"the kernel has {len(declared)} parameters, not {len(args)}")
@@ -126,6 +127,7 @@ def run(ptx: Source, args: Sequence[Any], *, grid: Shape = 1, block: Shape = 1, 
         arguments: List[str] = []
         buffers: Dict[Tuple[int, int], str] = {}
         written: List[Tuple[memoryview, Any]] = []
+        read_only: List[Tuple[int, Any]] = []
         for index, (value, kind) in enumerate(zip(args, declared)):
             if not _is_array(value):
                 arguments.append(_scalar(value, kind, index))
@@ -143,7 +145,10 @@ def run(ptx: Source, args: Sequence[Any], *, grid: Shape = 1, block: Shape = 1, 
             width = view.nbytes // max(len(value), 1) if getattr(value, "ndim", 1) == 1 else 1
             width = width if width in (1, 2, 4, 8) else 1
             arguments.append(f"{name}=buf:b{8 * width}:{view.nbytes // width}:@{file}")
-            if not view.readonly:
+            if view.readonly:
+                read_only.append((index, file))
+                command += ["--dump", f"{name}={files.folder / f'{name}.out'}"]
+            else:
                 written.append((view, files.folder / f"{name}.out"))
                 command += ["--dump", f"{name}={files.folder / f'{name}.out'}"]
         counted = files.folder / "profile.json"
@@ -153,6 +158,9 @@ def run(ptx: Source, args: Sequence[Any], *, grid: Shape = 1, block: Shape = 1, 
             output = run_checked(files, [command[0], files.path(text, "kernel.ptx"), *command[1:]])
         except CheckFailed as error:
             raise ExecutionError(error.message) from None
+        for index, file in read_only:
+            if file.read_bytes() != file.with_suffix(".out").read_bytes():
+                raise UsageError(f"the kernel writes to argument {index}, a read-only array")
         for view, file in written:
             view[:] = file.read_bytes()
         return RunResult(output.decode("utf-8", "replace"), json.loads(counted.read_bytes()) if profile else None)

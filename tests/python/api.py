@@ -83,7 +83,18 @@ def mistakes(t, ptxopt):
                   {"jobs": "many"}, {"passes": [1]}, {"level": 1 << 40}, {"level": 1.5}, {"jobs": -1}, {"jobs": 1 << 32}, {"timeout": 0}, {"timeout": math.nan},
                   {"knobs": {"lsr-rp-limit": 1.5}}, {"knobs": {"lsr-rp-limit": 1 << 64}}):
         t.check(raised(ptxopt.UsageError, lambda: ptxopt.optimize(text, **wrong)), f"{wrong} is accepted")
-    t.check(raised(ptxopt.CheckFailed, lambda: ptxopt.optimize(sample("histogram.ptx"), guard="ptxas", ptxas="/nowhere/ptxas")), "a ptxas that is not there")
+    for wrong, said in (({"level": "2"}, "option 'level' is a number, not '2'"), ({"facts": "f.json"}, "option 'facts' is a dictionary"),
+                        ({"knobs": ["a=1"]}, "option 'knobs' is a dictionary"), ({"passes": "dce"}, "option 'passes' is a list of words"),
+                        ({"knobs": {"form-carry-steps": "maybe"}}, "it is off or gain or always"),
+                        ({"knobs": {"lsr-rp-limit": "many"}}, "it is a number"), ({"ptxas": "/nowhere/ptxas"}, "'/nowhere/ptxas' is not a program")):
+        t.check(said in str(raised(ptxopt.UsageError, lambda: ptxopt.optimize(text, **wrong))), f"{wrong}: not {said}")
+    named, numbered = (ptxopt.optimize(sample("softmax.ptx"), knobs={"lsr-selection": value}, guard="off").ptx for value in ("cheapest", 1))
+    t.check(named == numbered, "a value of a knob by its name")
+    t.check("read_text() has the text" in str(raised(TypeError, lambda: ptxopt.optimize(ROOT / "samples" / "saxpy.ptx"))), "a path")
+    for call in (ptxopt.optimize, ptxopt.time, lambda path: ptxopt.run(path, [])):
+        t.check("is the name of a file" in str(raised(ptxopt.UsageError, lambda: call("samples/saxpy.ptx"))), "the name of a file")
+    t.check(ptxopt.optimize(text, file=Path("a.ptx"), guard="off").ptx, "a path as the name in messages")
+    t.check(repr(ptxopt.InvalidPtx) == "<class 'ptxopt.InvalidPtx'>", "the name of an exception")
     t.check(raised(ptxopt.UsageError, lambda: ptxopt.program_path("sh")), "another program")
     t.check(ptxopt.optimize(text, knobs={"lsr-check-rp": False}, guard="off").ptx, "a knob that is off")
     for limit in (None, math.inf):
@@ -107,7 +118,7 @@ def ptxas_options(t, ptxopt, folder):
                   ["--input-as-string", "k"], [1]):
         t.check(raised(ptxopt.UsageError, lambda: ptxopt.optimize(text, ptxas_options=wrong)), f"ptxas_options={wrong} is accepted")
     for plain, why in (["-g"], "debug code"), (["--opt-level", "0"], "-O0"), (["-O0"], "-O0"):
-        left = ptxopt.optimize(text, ptxas_options=plain, guard="ptxas", ptxas="/nowhere/ptxas")
+        left = ptxopt.optimize(text, ptxas_options=plain, guard="ptxas", ptxas="/bin/false")
         t.check((left.ptx, left.not_optimized, left.cubin) == (text, why, None), f"{plain}: {left.not_optimized}")
     fake = Path(folder) / "ptxas"
     fake.write_text(f"#!/bin/sh\necho \"$*\" >> {folder}/calls\nexit 1\n", encoding="utf-8")
@@ -206,6 +217,10 @@ def running(t, ptxopt):
     t.check((y == 2 * x + 1).all(), "NumPy")
     ptxopt.run(text, [40, 2.0, x, y], grid=numpy.int64(2), block=(numpy.int32(32), 1))
     t.check((y == 4 * x + 1).all(), "a shape of NumPy's numbers")
+    y.flags.writeable = False
+    t.check(raised(ptxopt.UsageError, lambda: ptxopt.run(text, [40, 2.0, x, y], grid=2, block=32)), "a read-only array is written")
+    ptxopt.run(text, [40, 2.0, y, x], grid=2, block=32)
+    t.check((x == 2 * y + numpy.arange(40)).all(), "a read-only array is read")
     # Its bytes are addresses of Python objects, which no kernel may write.
     t.check(raised(ptxopt.UsageError, lambda: ptxopt.run(text, [40, 2.0, x, numpy.array([1, "x"] * 40, object)])), "objects")
 
@@ -263,7 +278,12 @@ def command_line(t, tool):
     t.check(run("--version").stdout == by_tool, "python -m ptxopt --version")
     t.check(run(ROOT / "samples/saxpy.ptx", "-o", "-").stdout.startswith("//"), "python -m ptxopt FILE")
     t.check(run("nope.ptx", "-o", "-").returncode == 2, "the exit code")
-    t.check(run("triton").returncode == 2 and "usage" in run("triton").stdout, "python -m ptxopt triton")
+    t.check(run("triton").returncode == 2 and "usage" in run("triton").stderr, "python -m ptxopt triton")
+    for arguments, said in ((["triton", "none.py"], "cannot open 'none.py'"), (["triton", "--guard=off", "k.py"], "--guard=off stands before the script"),
+                            (["tritn", "k.py"], "is triton meant?")):
+        mistake = run(*arguments)
+        t.check(mistake.returncode == 2 and said in mistake.stderr and "Traceback" not in mistake.stderr, f"{arguments}: {mistake.stderr}")
+    t.check("python -m ptxopt CLIENT" in run("--help").stdout and "Usage: ptxopt" in run("--help").stdout, "the help")
     with tempfile.TemporaryDirectory() as folder:
         real, link = Path(folder) / "real", Path(folder) / "ptxas"
         real.write_text("#!/bin/sh\necho real \"$*\"\n", encoding="utf-8")

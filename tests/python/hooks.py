@@ -8,6 +8,7 @@ hook and without it, numba-cuda, Warp, CuPy, CuTe DSL, TileLang. libptxopt.so li
 """
 import argparse
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -222,10 +223,16 @@ assert ptx != fake_settings.ptx and made == [ptx] and asm["cubin"] == b"theirs",
 import ptxopt.triton
 try:
     ptxopt.triton.install(nope=1)
-except TypeError as error:
+except ptxopt.UsageError as error:
     assert "nope" in str(error)
 else:
     raise AssertionError("accepted")
+for wrong in ({"guard": "on"}, {"level": 9}, {"level": "x"}, {"passes": ["nope"]}, {"ptxas": "/nowhere"}, {"knobs": {"nope": 1}}):
+    try:
+        ptxopt.triton.install(**wrong)
+    except ptxopt.UsageError:
+        continue
+    raise AssertionError(f"{wrong} is accepted")
 """),
     "torch": ("3.9.0", """
 import ptxopt.torch, subprocess
@@ -454,7 +461,10 @@ def starting(t):
     t.check(wrong.returncode == 0 and "there is no hook nope" in wrong.stderr, f"a wrong name: {wrong.stderr}")
     compiled = run(HEAD + line + "\nfrom triton.compiler import compile\ncompile()", PTXOPT_HOOKS="all", FAKE_TRITON="3.9.0",
                    PTXOPT_HOOK_OPTIONS='{"guard": "off"}')
-    t.check("ptxopt: 1 kernels\nclient  kernel" in compiled.stderr, f"the table: {compiled.stderr}")
+    broken = run(code, PTXOPT_HOOKS="triton", PTXOPT_LIBRARY="/lib/x86_64-linux-gnu/libm.so.6")
+    t.check(broken.returncode == 0 and re.fullmatch("ptxopt: warning: PTXOPT_HOOKS: .*is not libptxopt.so\n", broken.stderr), f"another library: {broken.stderr}")
+    t.check(run(code, PTXOPT_HOOKS="none").stderr == "", "no hooks")
+    t.check("ptxopt: 1 kernel\nclient  kernel" in compiled.stderr, f"the table: {compiled.stderr}")
     quiet = run(HEAD + line + "\nfrom triton.compiler import compile\ncompile()", PTXOPT_HOOKS="triton", FAKE_TRITON="3.9.0",
                 PTXOPT_HOOK_OPTIONS='{"guard": "off"}', PTXOPT_HOOK_TABLE="0")
     t.check(quiet.stderr == "", f"no table: {quiet.stderr}")
@@ -465,7 +475,19 @@ def starting(t):
                                    timeout=60, env={**os.environ, "PTXOPT_GUARD": "off", "FAKE_TRITON": "3.9.0"})
         t.check(run_by_us.stdout.strip() == "['a', '-b'] __main__ True", f"a script: {run_by_us.stdout}{run_by_us.stderr}")
         t.check("softmax" in run_by_us.stderr, f"a script's table: {run_by_us.stderr}")
-        for options, reason in (('{"profile": "none.json"}', "profile: 'none.json': "), ("{", "PTXOPT_HOOK_OPTIONS is not a JSON object")):
+        def by_us(text, **more):
+            script.write_text(text)
+            return subprocess.run([sys.executable, "-m", "ptxopt", "triton", str(script)], capture_output=True, text=True, timeout=60,
+                                  env={**os.environ, "PTXOPT_GUARD": "off", "FAKE_TRITON": "3.9.0", **more})
+        t.check(by_us("").stderr == "ptxopt: triton: the script did not import triton\n", f"no client: {by_us('').stderr}")
+        t.check("no kernel was compiled" in by_us(HEAD + "import triton.compiler").stderr, "no kernel")
+        t.check(by_us("", PTXOPT_HOOK_TABLE="0").stderr == "", "no kernel and no table")
+        raises = by_us("def f():\n  raise ValueError('theirs')\nf()\n", PTXOPT_HOOK_TABLE="0")
+        files = re.findall(r'File "(.*?)"', raises.stderr)
+        t.check(raises.returncode == 1 and files == [str(script)] * 2 and raises.stderr.endswith("ValueError: theirs\n"), f"a script that fails: {raises.stderr}")
+        t.check(by_us("raise SystemExit(3)", PTXOPT_HOOK_TABLE="0").returncode == 3, "a script's exit code")
+        for options, reason in (('{"levle": 1}', "there is no option 'levle'"), ("[1]", "PTXOPT_HOOK_OPTIONS is not a JSON object"),
+                                ('{"profile": "none.json"}', "profile: 'none.json': "), ("{", "PTXOPT_HOOK_OPTIONS is not a JSON object")):
             wrong = subprocess.run([sys.executable, "-m", "ptxopt", "triton", str(script)], capture_output=True, text=True, timeout=60,
                                    env={**os.environ, "PTXOPT_HOOK_OPTIONS": options})
             t.check(wrong.returncode == 2 and wrong.stderr.startswith(f"ptxopt: error: {reason}"), f"{options}: {wrong.stderr}")
