@@ -3,7 +3,7 @@
 
   tests/transcripts.py --tool PATH [--update] [--self-test]
 
-In README.md and docs/tutorial.md each block of code of the kind `console` is a transcript: a line "$ COMMAND", then what it prints on
+In README.md, docs/tutorial.md and docs/command-line.md each block of code of the kind `console` is a transcript: a line "$ COMMAND", then what it prints on
 standard output and standard error. The blocks of a page run in turn, in one new folder that has a copy of samples/. A line "..."
 stands for any number of lines. "exit code N" as the last line is the exit code, where it is not 0. A block after `<!-- shown -->` is
 shown only.
@@ -21,7 +21,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = ("README.md", "docs/tutorial.md")
+PAGES = ("README.md", "docs/tutorial.md", "docs/command-line.md")
 PTXAS = "V13.0.88"
 SKIPPED = 77
 BLOCK = re.compile(r"(?<!<!-- shown -->\n)^```console\n(.*?)^```$", re.M | re.S)
