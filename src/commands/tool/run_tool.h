@@ -7,6 +7,7 @@
 #include "ptxopt/ptxopt.h"
 #include "support/descriptor.h"
 #include "support/log.h"
+#include "support/process.h"
 #include "tool/terminal/messages.h"
 #include "tool/terminal/terminal.h"
 
@@ -15,9 +16,11 @@ namespace ptxopt::tool {
 int runTool(int argc, char** argv);    // ptxopt
 int runDropIn(int argc, char** argv);  // ptxopt-ptxas, without what only ptxopt needs
 
-// What either does: nothing thrown ends a program without a message, and no output is lost without one.
+// What either does: nothing thrown ends a program without a message, no output is lost without one, and what it started ends
+// with it.
 inline int runGuarded(int (*program)(int, char**), int argc, char** argv) {
   holdStandardStreams();
+  endProgramsWithThisProcess();
   log::setStandardError(log::levelOfEnvironment(), log::Format::Text, hasColours(stderr));
   try {
     const int exitCode = program(argc, argv);

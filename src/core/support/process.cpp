@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -77,6 +79,60 @@ bool hasEnded(pid_t pid) {
   return ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
 }
 
+// For a signal's handler: the groups that run, 0 where none is, and how many programs are being started, whose groups are not
+// there yet. More groups than these are not known to it.
+std::array<std::atomic<pid_t>, 256> running;
+std::atomic<int> starting, endingBy;  // endingBy: the signal that is to end this process
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<pid_t>::is_always_lock_free);
+
+void endWithPrograms(int signal) {
+  for (const auto& place : running)
+    if (const pid_t pid = place; pid != 0) ::kill(-pid, SIGKILL);
+  ::signal(signal, SIG_DFL);
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, signal);
+  ::raise(signal);
+  ::pthread_sigmask(SIG_UNBLOCK, &only, nullptr);  // in its handler it is blocked
+}
+
+extern "C" void onEndingSignal(int signal) {
+  endingBy = signal;
+  if (starting == 0) endWithPrograms(signal);  // otherwise the thread that starts one does
+}
+
+// A program that is started, and then runs, as long as this lives.
+class Running {
+ public:
+  Running() { ++starting; }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+  ~Running() {
+    if (isStarting_) started(0);
+    ended();
+  }
+
+  // `pid`: 0 where it could not be started.
+  void started(pid_t pid) {
+    if (pid != 0)
+      for (auto& place : running)
+        if (pid_t none = 0; place.compare_exchange_strong(none, pid)) {
+          place_ = &place;
+          break;
+        }
+    isStarting_ = false;
+    if (--starting == 0 && endingBy != 0) endWithPrograms(endingBy);
+  }
+  // Its id may be another's once it is waited for.
+  void ended() {
+    if (place_ != nullptr) *std::exchange(place_, nullptr) = 0;
+  }
+
+ private:
+  std::atomic<pid_t>* place_ = nullptr;
+  bool isStarting_ = true;
+};
+
 double secondsSince(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 }  // namespace
@@ -95,7 +151,10 @@ ProcessResult runProcess(const std::vector<std::string>& arguments, const Proces
     result.error = std::strerror(errno);
     return result;
   }
-  if (const int error = start(arguments, options, out, err, pid); error != 0) {
+  Running program;
+  const int error = start(arguments, options, out, err, pid);
+  program.started(error == 0 ? pid : 0);
+  if (error != 0) {
     result.error = std::strerror(error);
     return result;
   }
@@ -123,6 +182,7 @@ ProcessResult runProcess(const std::vector<std::string>& arguments, const Proces
     drain(err, result.err, options.outputCap, result.truncated);
   }
   ::kill(-pid, SIGKILL);
+  program.ended();
   const int status = waitForEnd(pid, &result.cpuSeconds);
   drain(out, result.out, options.outputCap, result.truncated);
   drain(err, result.err, options.outputCap, result.truncated);
@@ -135,6 +195,16 @@ ProcessResult runProcess(const std::vector<std::string>& arguments, const Proces
     result.code = WEXITSTATUS(status);
   }
   return result;
+}
+
+void endProgramsWithThisProcess() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action {
+    }, before{};
+    ::sigaction(signal, nullptr, &before);
+    action.sa_handler = onEndingSignal;
+    if (before.sa_handler == SIG_DFL) ::sigaction(signal, &action, nullptr);  // nohup stays in force
+  }
 }
 
 std::string ProcessResult::describe() const {

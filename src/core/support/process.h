@@ -47,4 +47,8 @@ struct ProcessResult {
 // arguments[0] is looked up in PATH unless it holds a slash.
 ProcessResult runProcess(const std::vector<std::string>& arguments, const ProcessOptions& options = {});
 
+// From now on SIGINT, SIGTERM and SIGHUP, where they end this process, end the programs that runProcess() has running, too: these
+// have process groups of their own, which Ctrl-C does not reach. For the main() of a program.
+void endProgramsWithThisProcess();
+
 }  // namespace ptxopt

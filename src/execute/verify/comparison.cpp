@@ -95,6 +95,7 @@ Comparison::Outcome Comparison::compare(const Trial& trial, uint64_t stepLimit, 
     outcome.difference = findDifference({*machineA_, a}, {*machineB_, b}, use_, options_.anyNan);
   } else if (b.fault->kind == FaultKind::Unsupported) {
     drop(b_, *b.fault);
+    outcome.isOfSecond = true;
   } else {
     Difference& d = outcome.difference.emplace();
     d.where = "the second file fails: " + describe(b_, *b.fault);

@@ -37,6 +37,7 @@ class Comparison {
     std::string dropped;  // why the trial says nothing; empty: it does
     std::string reason;   // the same in a word or two
     bool isTooLong = false, isUnsupported = false;
+    bool isOfSecond = false;  // dropped: the first runs, the second has what the interpreter does not support
   };
   // Runs a trial on both. `observes`: notes what is executed, and what computes something else.
   Outcome compare(const Trial& trial, uint64_t stepLimit, bool observes);

@@ -98,6 +98,7 @@ class KernelCheck {
     unsupported_ = outcome.isUnsupported;
     if (!outcome.difference) {
       if (outcome.dropped.empty()) return accept(trial);
+      if (outcome.isOfSecond) notSupported_ = outcome.dropped;
       drop(outcome.dropped, outcome.reason);
       return false;
     }
@@ -183,6 +184,10 @@ class KernelCheck {
     if (result_.trials == 0)
       return inconclusive(lastReason_,
                           fmt::format("no input was found that the first file runs; the last: {}", lastDrop_));
+    // What one input needs of the second file and cannot be executed may differ there.
+    if (!notSupported_.empty())
+      return inconclusive(exec::name(FaultKind::Unsupported),
+                          "the second file cannot be executed on some inputs: " + notSupported_);
     result_.verdict = Verdict::Equal;
   }
 
@@ -269,6 +274,7 @@ class KernelCheck {
   std::optional<Apart> apart_;  // how a kernel that raced does not
   bool isApart_ = false;        // the trial is so
   std::string lastDrop_, lastUndetermined_, lastReason_;
+  std::string notSupported_;                    // of the second, on an input that the first runs
   bool observes_ = false;                       // VerifyOptions::coverage, and the trial is an early one
   std::vector<Trial> good_;                     // inputs that said something, the first that many
   bool tooLong_ = false, unsupported_ = false;  // why the last trial was dropped

@@ -4,7 +4,8 @@
 //
 // For each kernel of the first module (which the second must have, with the same parameters): trials choose a
 // launch shape, scalars and memory contents. An input on which the first module faults, or runs longer than
-// allowed, says nothing and is dropped. If the second then faults or leaves other bytes, the kernels are different,
+// allowed, says nothing and is dropped. One on which the second alone has what the interpreter does not support leaves the
+// kernel inconclusive. If the second faults or leaves other bytes, the kernels are different,
 // unless the first races on this input, lets the quotient of a division by zero come to something, or leaves what
 // rests on values never written: this is looked for before a difference is reported. Smaller inputs are tried until
 // none smaller shows it. Cost: the work that the options allow, counted in instructions.

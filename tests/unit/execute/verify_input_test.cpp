@@ -255,6 +255,22 @@ TEST_CASE("verify: memory of the launch that is no longer cleared") {
   }
 }
 
+TEST_CASE("verify: what the second file has and cannot be executed leaves the kernel open") {
+  const std::string store = "st.global.u32 [%rd3], %r6;\n";
+  const std::string sound = "setp.gt.u32 %p1, %r1, 3;\nmov.u32 %r6, 1;\n@%p1 add.u32 %r6, %r5, 1;\n";
+  const std::string unknown = "setp.gt.u32 %p1, %r1, 3;\nmov.u32 %r6, 1;\n@%p1 addd.u32 %r6, %r5, 1;\n";
+  CHECK(compare(sound + store, sound + store).verdict == Verdict::Equal);
+  const KernelVerdict open = compare(sound + store, unknown + store);
+  CHECK(open.verdict == Verdict::Inconclusive);
+  CHECK(open.reason == "unsupported");
+  CHECK(open.detail.find("the second file cannot be executed on some inputs: ") == 0);
+  // A difference on other inputs is one all the same.
+  CHECK(compare(sound + store, "setp.gt.u32 %p1, %r1, 3;\nmov.u32 %r6, 2;\n@%p1 addd.u32 %r6, %r5, 1;\n" + store)
+            .verdict == Verdict::Different);
+  // What the first has says nothing of the inputs that do not come to it.
+  CHECK(compare(unknown + store, sound + store).verdict == Verdict::Equal);
+}
+
 TEST_CASE("verify: shared memory that no variable lies in") {
   const auto text = [](const std::string& offset) {
     return kHeader +
