@@ -75,6 +75,8 @@ Row comparedRow(const Match& m, const FailOn& failOn) {
   row.oldName = ifOther(m.before->name, row.name);
   row.newNotes = newNotes(*row.before, *row.after);
   row.by = compare(*row.before, *row.after, ptxas::GuardRule::Time);
+  // The same code takes the same time: its cycles are another number where the model assumes other blocks.
+  if (row.by.by == ptxas::Measure::Cycles && row.hasSameCode().value_or(false)) row.by = {};
   if (row.by.sign == 0) row.by = compare(*row.before, *row.after, kBesides);
   row.pairedBy = m.by;
   for (const Limit& limit : failOn.limits) {

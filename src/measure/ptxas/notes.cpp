@@ -103,14 +103,14 @@ void removeLines(std::string& text) {
   }
 }
 
-// The function that the text names: in quotes, or as the last word. Its name, and what is said to introduce it, go.
+// The function that the text names: in quotes, as the last word, or after "entry" or "function". Its name, and what is said to introduce it, go.
 std::optional<std::string> takeName(std::string& text, const Measures& measures) {
   const auto take = [&](std::size_t begin, std::size_t end, std::size_t quote) -> std::optional<std::string> {
     std::string name = text.substr(begin, end - begin);
     if (measures.find(name) == nullptr) return std::nullopt;
     begin -= quote;
-    for (const std::string_view words :
-         {" in the function ", " for the function ", " in function ", " for function ", " function "})
+    for (const std::string_view words : {" in the function ", " for the function ", " in function ",
+                                         " for function ", " function ", " for entry ", " entry "})
       if (std::string_view(text).substr(0, begin).ends_with(words)) {
         begin -= words.size();
         break;
@@ -124,7 +124,14 @@ std::optional<std::string> takeName(std::string& text, const Measures& measures)
     if (auto name = take(at + 1, end, 1)) return name;
   }
   const std::size_t last = text.find_last_of(' ');
-  return last == std::string::npos ? std::nullopt : take(last + 1, text.size(), 0);
+  if (last == std::string::npos) return std::nullopt;
+  if (auto name = take(last + 1, text.size(), 0)) return name;
+  for (const std::string_view word : {" entry ", " function "})
+    for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+      const std::size_t begin = at + word.size();
+      if (auto name = take(begin, std::min(text.find_first_of(" ,", begin), text.size()), 0)) return name;
+    }
+  return std::nullopt;
 }
 
 class Attribution {

@@ -8,6 +8,15 @@ from support import ROOT, Side, Suite, check, function, validate
 class Verdicts(Suite):
     ptxas, cubin = Files.ptxas, Files.cubin
 
+    def test_same_code(self):
+        """What the model assumes of the launches of the same machine code does not make it better or worse."""
+        text = (ROOT / "samples" / "matmul.ptx").read_text()
+        self.write("a/k.ptx", text)
+        self.write("b/k.ptx", text.replace("\n{", "\n.maxntid 1024, 1, 1\n{", 1))
+        for before, after in (("a", "b"), ("b", "a")):
+            done = self.run("diff", self.folder / before, self.folder / after, "--fail-on", "cycles", "--ptxas", self.ptxas(), "--arch", "sm_80")
+            check("1 the same (1 with the same machine code)" in done.stdout, done.stdout)
+
     # ---- notes of ptxas ----
 
     def test_notes(self):

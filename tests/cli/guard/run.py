@@ -240,8 +240,12 @@ def test_no_verdict(bench, folder):
     missing, locked = folder / "missing", folder / "locked"
     locked.write_text("#!/bin/sh\n")
     cases = [(text, faulty(bench, folder, way), words) for way, words in WAYS.items()]
-    cases += [(text, missing, "could not be started: No such file"), (text, locked, "could not be started: Permission"),
-              (text, folder, "could not be started"), (broken, bench.real, "add")]
+    for program, words in ((missing, "there is no such file"), (locked, "not executable"), (folder, "it is a folder")):
+        for guard in ("auto", "ptxas", "off"):
+            code, output, messages = plain(bench.tool, text, out, f"--guard={guard}", "--ptxas", program)
+            check(code == 2 and output == "what was there" and f"--ptxas is '{program}'" in messages and words in messages,
+                  f"{program}, --guard={guard}: {code} {messages}")
+    cases += [(broken, bench.real, "add")]
     for given, program, words in cases:
         some = "figures" in words  # of the file as a whole there is a verdict
         options = ["--ptxas", program, "--ptxas-timeout", "2" if some else "0.5"]

@@ -219,7 +219,9 @@ echo asked >> "$0.log"
     silent = folder / "silent ptxas"
     silent.write_text("#!/bin/sh\nexit 0\n")
     silent.chmod(0o755)
-    for program, words in ((folder / "none", "could not be started"), ("/bin/false", "exit status 1"), (silent, "no cubin")):
+    result = run(tool, "report", ptx, "-o", out, "--ptxas", folder / "none")
+    check(result.returncode == 2 and "there is no such file" in result.stderr, f"a ptxas that is not there: {result.returncode} {result.stderr}")
+    for program, words in (("/bin/false", "exit status 1"), (silent, "no cubin")):
         result = run(tool, "report", ptx, "-o", out, "--ptxas", program)
         check(result.returncode == 0 and words in result.stderr, f"--ptxas {program}: {result.returncode} {result.stderr}")
         _, data = read_page(out)

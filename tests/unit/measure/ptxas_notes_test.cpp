@@ -106,6 +106,12 @@ TEST_CASE("notes of ptxas: of the function that is named, or has the line") {
         Said{"f: warning Odd", "one: C7517 warpgroup.wait is injected by compiler",
              "three: C7700 Found 3 potentially uninitialized register(s)",
              "two: C7510 Potential Performance Loss: serialized", "two: info Advisory: slow"});
+  CHECK(
+      said("ptxas warning : Value of threads per SM for entry two is out of range. .minnctapersm will be ignored\n"
+           "ptxas warning : Too many values specified for entry one, will be ignored\n"
+           "ptxas warning : of entry nobody, and of entry three too\n") ==
+      Said{"one: warning Too many values specified, will be ignored", "three: warning of entry nobody, and of too",
+           "two: warning Value of threads per SM is out of range. .minnctapersm will be ignored"});
 }
 
 TEST_CASE("notes of ptxas: where none is named, of those that it can be about") {
@@ -138,7 +144,8 @@ TEST_CASE("notes of ptxas: a new one is worse than any figure is better") {
   CHECK(sign(withNotes({{once}}), withNotes({{twice}})) == 1);
   CHECK(sign(withNotes({{twice}}), withNotes({{once}})) == -1);
   CHECK(sign(withNotes({{own}}), withNotes({{twice}})) == 0);
-  const ptxas::Comparison by = compare(withNotes({{}}), withNotes({{{"C7508", "ignored", 0}}}), ptxas::GuardRule::Time);
+  const ptxas::Comparison by =
+      compare(withNotes({{}}), withNotes({{{"C7508", "ignored", 0}}}), ptxas::GuardRule::Time);
   CHECK(name(by.by) == "notes");
   CHECK(Note{"C7519", "wgmma.mma_async instructions are serialized due to", 0}.brief() ==
         "wgmma is serialized: an arrival on a divergent path");

@@ -118,7 +118,8 @@ void ReplayGpuLine::addTo(CLI::App& app) {
       ->type_name("ptx|cubin")
       ->check(CLI::IsMember({"ptx", "cubin"}))
       ->capture_default_str();
-  add(app.add_option("--ptxas", ptxas, "for --load cubin [the first of $PTXOPT_PTXAS, the CUDA toolkit, PATH]"))
+  add(app.add_option("--ptxas", ptxas,
+                     "for --load cubin [$PTXOPT_PTXAS, $PTXAS, else the first one found]"))
       ->type_name("PROGRAM");
   add(app.add_option("--json", json, "write the results as JSON"))->type_name("FILE.json");
 }

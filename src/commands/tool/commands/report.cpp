@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "iterations/ptx_loops.h"
+#include "ptxas/find.h"
 #include "ptxas/timed_cubin.h"
 #include "ptxopt/ptxopt.h"
 #include "report/source_files.h"
@@ -61,6 +62,11 @@ bool readReportLine(int argc, char** argv, ReportLine& line, int& exitCode) {
       ->check(CLI::Validator(CLI::ExistingDirectory).description(""));
   if (!parseArguments(app, argc, argv, exitCode)) return false;
   if (const std::string why = whyOneFile({{"input", line.input}}, {{"output", line.output}}); !why.empty()) {
+    exitCode = fail(Status::Usage, why);
+    return false;
+  }
+  const std::string& program = line.assembly.program;
+  if (const std::string why = program.empty() ? std::string() : ptxas::whyNoProgram("--ptxas", program); !why.empty()) {
     exitCode = fail(Status::Usage, why);
     return false;
   }

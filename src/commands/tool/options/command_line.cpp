@@ -11,6 +11,7 @@
 #include <span>
 
 #include "dump/dump.h"
+#include "ptxas/find.h"
 #include "support/log.h"
 #include "tool/commands/subcommands.h"
 #include "tool/files.h"
@@ -325,7 +326,8 @@ bool CommandLineReader::check() {
 
 bool CommandLineReader::takeGuard() {
   std::vector<std::string> passedOver;
-  std::string error;
+  std::string error = guard_.ptxas.empty() ? std::string() : ptxas::whyNoProgram("--ptxas", guard_.ptxas);
+  if (!error.empty()) return usage(error);
   const bool hasGuard = resolveGuard(guard_, line_.options, line_.guard, error, &passedOver);
   for (const std::string& why : passedOver) log::warn(log::kTool, why);
   return hasGuard || usage(error);

@@ -30,9 +30,9 @@ void PtxasLine::addTo(CLI::App& app) {
       ->check(CLI::IsMember({"ptx", "machine-code"}))
       ->type_name("KIND")
       ->group(kPtxas);
-  app.add_option(
-         "--ptxas", program,
-         "the ptxas to use, or its version, such as 12.9 [the first of $PTXOPT_PTXAS, PATH, the CUDA toolkit]")
+  app.add_option("--ptxas", program,
+                 "the ptxas to use, or its version, such as 12.9 [the first of $PTXOPT_PTXAS, $PTXAS, $CUDA_HOME, "
+                 "$CUDA_PATH, PATH]")
       ->type_name("PROGRAM")
       ->group(kPtxas);
   app.add_option("--ptxas-timeout", timeout, "give up on a file after SECONDS [600]")
