@@ -163,6 +163,7 @@ def _record(records: List[KernelStats]) -> None:
     if log:
         lines = "".join(json.dumps({"pid": os.getpid(), **asdict(k)}) + "\n" for k in records)
         try:
+            os.makedirs(os.path.dirname(os.path.abspath(log)), exist_ok=True)
             with open(log, "a", encoding="utf-8") as file:
                 file.write(lines)  # one write: lines of several processes do not mix
         except OSError as error:

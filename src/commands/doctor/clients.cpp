@@ -47,7 +47,7 @@ struct Hook {
 Hook findHook(std::string_view client) {
   constexpr const char *kVariable = "PTXOPT_HOOKS", *kFile = "ptxopt_hooks.pth";
   Hook hook;
-  for (const std::string& folder : ptxas::pythonPackageFolders())
+  for (const std::string& folder : ptxas::pythonPackageFolders(ptxas::PackageFolders::WithoutPythonPath))
     hook.isThere = hook.isThere || ::access(fmt::format("{}/{}", folder, kFile).c_str(), R_OK) == 0;
   for (const std::string& name : partsOf(environmentValue(kVariable), ','))
     hook.isNamed = hook.isNamed || name == client || name == "all";

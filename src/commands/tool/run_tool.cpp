@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <ctime>
 #include <filesystem>
 #include <span>
@@ -27,6 +28,7 @@
 #include "tool/options/config.h"
 #include "tool/terminal/messages.h"
 #include "wrapper/client.h"
+#include "wrapper/nvcc.h"
 
 namespace ptxopt::tool {
 namespace {
@@ -83,6 +85,17 @@ std::string commandMeant(std::string_view word) {
 int run(int argc, char** argv) {
   // Links of such names to the program are `ptxopt as`.
   if (argc > 0 && !wrapper::ptxasMeantBy(argv[0]).empty()) return asCommand(argc, argv);
+  if (argc > 1 && std::string_view(argv[1]) == "help" &&
+      (argc == 2 || (argc == 3 && findSubcommand(argv[2]) != nullptr))) {  // as git has it
+    std::string help = "--help";
+    std::array<char*, 3> words{argv[0], argc == 3 ? argv[2] : help.data(), help.data()};
+    return run(argc, words.data());
+  }
+  if (argc > 2 && wrapper::isNvcc(argv[1]) && findSubcommand(argv[1]) == nullptr) {
+    printError(fmt::format(
+        "ptxopt: '{}' is a compiler: ptxopt nvcc calls it, in CMake as the launcher \"ptxopt;nvcc\"\n", argv[1]));
+    return static_cast<int>(Status::Usage);
+  }
   const Config& config = userConfig();
   const Subcommand* const command = argc > 1 ? findSubcommand(argv[1]) : nullptr;
   if (command != nullptr && command->toleratesConfig) return command->run(argc - 1, argv + 1);

@@ -42,7 +42,7 @@ void addEnvironment(const fs::path& prefix, std::vector<std::string>& to) {
 
 }  // namespace
 
-std::vector<std::string> pythonPackageFolders() {
+std::vector<std::string> pythonPackageFolders(PackageFolders which) {
   std::vector<std::string> folders;
   for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"})
     if (const std::string prefix = environmentValue(variable); !prefix.empty()) addEnvironment(prefix, folders);
@@ -50,8 +50,9 @@ std::vector<std::string> pythonPackageFolders() {
     for (const std::string& folder : partsOf(environmentValue(variable), ':'))
       if (!folder.empty()) visit(fs::path(folder));
   };
-  for (const char* list : {"PTXOPT_PYTHON_PACKAGES", "PYTHONPATH"})
-    forEach(list, [&](const fs::path& folder) { addFolder(folder, folders); });
+  for (const std::string_view list : {"PTXOPT_PYTHON_PACKAGES", "PYTHONPATH"})
+    if (which == PackageFolders::All || list != "PYTHONPATH")
+      forEach(list.data(), [&](const fs::path& folder) { addFolder(folder, folders); });
   forEach("PATH", [&](const fs::path& folder) {
     if (::access((folder / "python3").c_str(), X_OK) != 0) return;
     addEnvironment(folder.parent_path(), folders);

@@ -4,6 +4,7 @@
 // folders of $PTXOPT_PYTHON_PACKAGES and $PYTHONPATH. No Python is started: the folders of packages have fixed names.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,8 +12,9 @@
 
 namespace ptxopt::ptxas {
 
-// Folders that hold packages: site-packages, dist-packages.
-std::vector<std::string> pythonPackageFolders();
+// Folders that hold packages: site-packages, dist-packages; without those of $PYTHONPATH, those whose *.pth Python reads.
+enum class PackageFolders : uint8_t { All, WithoutPythonPath };
+std::vector<std::string> pythonPackageFolders(PackageFolders which = PackageFolders::All);
 std::vector<PtxasCandidate> ptxasOfPython();
 // From one such folder.
 std::vector<PtxasCandidate> ptxasOfPackages(const std::string& folder);

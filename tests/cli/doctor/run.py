@@ -46,7 +46,7 @@ class Doctor:
         for name in ("triton-3.9.0", "jax-0.10.2"):
             (self.packages / f"{name}.dist-info").mkdir()
         self.env = environment(PATH=f"{folder / 'bin'}:{programs}", PTXOPT_CACHE_DIR=folder / "cache", PTXOPT_CONFIG="/dev/null",
-                               PYTHONPATH=self.packages)
+                               PTXOPT_PYTHON_PACKAGES=self.packages)
         for name in ("CUDA_HOME", "CUDA_PATH", "VIRTUAL_ENV", "CONDA_PREFIX", "XLA_FLAGS", "CUDA_ROOT", "TRITON_PTXAS_PATH", "PTXOPT_HOOKS", "CMAKE_CUDA_COMPILER_LAUNCHER"):
             self.env.pop(name, None)
         self.triton = {"TRITON_PTXAS_PATH": self.drop_in, "TRITON_PTXAS_BLACKWELL_PATH": self.drop_in + "-blackwell"}
@@ -145,7 +145,19 @@ class Doctor:
         self.checks.equal((code, found["problems"]), (0, []), "Triton: the hook besides one variable")
         code, found = self.ask("--client=triton", PTXOPT_HOOKS="triton", TRITON_PTXAS_PATH="/nothing")
         self.checks.check(code == 1 and "no program" in found["problems"][0], "Triton: the hook besides a variable that is wrong", str(found["problems"]))
+        for variable, value, said in (("PTXOPT_HOOK_OPTIONS", '{"levle": 1}', "no option 'levle'; is level meant?"),
+                                      ("PTXOPT_HOOK_OPTIONS", "[1]", "not a JSON object"), ("PTXOPT_HOOK_TABLE", "no", "neither 0 nor 1"),
+                                      ("PTXOPT", "/nonexistent", "no such file")):
+            code, found = self.ask("--client=triton", PTXOPT_HOOKS="triton", **{variable: value})
+            self.checks.check(code == 1 and any(said in problem for problem in found["problems"]), f"{variable}={value}", str(found["problems"]))
+        names = re.search(r"OPTION_NAMES = \((.*?)\)", (ROOT / "python/ptxopt/_hooks.py").read_text(), re.S)[1]
+        options = json.dumps(dict.fromkeys(re.findall(r'"(\w+)"', names)))
+        code, found = self.ask("--client=triton", PTXOPT_HOOKS="triton", PTXOPT_HOOK_OPTIONS=options)
+        self.checks.equal((code, found["problems"]), (0, []), "all options of a hook")
         file.unlink()
+        # Python reads such a file in its own folders of packages, not in those of $PYTHONPATH.
+        code, found = self.ask("--client=triton", PTXOPT_HOOKS="triton", PYTHONPATH=str(ROOT / "python"))
+        self.checks.check(code == 1 and "the Python package of ptxopt" in found["problems"][0], "a hook of $PYTHONPATH", str(found["problems"]))
 
     def producers(self):
         """Clients of a package: whether it is there, and the one step."""

@@ -64,6 +64,9 @@ TEST_CASE("errors: a module begins with .version and .target") {
   CHECK(refused("") == "1:1 no .version directive");
   CHECK(refused("// only a comment\n") == "2:1 no .version directive");
   CHECK(refused(".target sm_80\n") == "1:1 a module begins with .version");
+  for (const std::string text :
+       {"#include <a.h>\n", "__global__ void k() {}\n", "extern \"C\" __global__ void k();\n"})
+    CHECK(refused(text).find("1:1 this is C++, not PTX text: ") == 0);
   CHECK(refused(".version 8.0\n") == "2:1 no .target directive");
   CHECK(refused(".version 8.0\n.entry k() { }") == "2:1 a .target directive comes after .version");
   CHECK(inModule(".version 8.0\n") == "4:1 a second .version");

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <cstdio>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -13,6 +14,8 @@
 #include "ptxas/find.h"
 #include "support/log.h"
 #include "tool/commands/subcommands.h"
+#include "tool/manual/describe.h"
+#include "tool/manual/help.h"
 #include "tool/options/cache_key.h"
 #include "tool/options/parse_arguments.h"
 #include "tool/options/wrapper_options.h"
@@ -38,7 +41,8 @@ int nvccCommand(int argc, char** argv) {
       "ptxopt nvcc NVCC ARGUMENTS...\n"
       "Is nvcc, with the PTX optimized between cicc and ptxas (ptxopt as). NVCC is the program to call, as of a\n"
       "compiler launcher; else it is that of $PTXOPT_NVCC, of $CUDA_HOME or $CUDA_PATH, of the PATH, or of\n"
-      "/usr/local/cuda. Output, messages and exit code are those of nvcc. With -keep the optimized PTX stays too, "
+      "/usr/local/cuda. Output, messages and exit code are those of nvcc; options of ptxopt\n"
+      "go into $PTXOPT_OPTIONS. With -keep the optimized PTX stays too, "
       "as\n"
       "NAME.ptxopt.ptx. Not optimized: debug code (-G), -dlto, PTX that is asked for or embedded.\n"
       "\n"
@@ -56,6 +60,10 @@ int nvccCommand(int argc, char** argv) {
   if (arguments == std::vector<std::string>{kPrintKey}) {
     printResult(compilerCacheKey() + '\n');
     return 0;
+  }
+  if (arguments == std::vector<std::string>{"--help"} || arguments == std::vector<std::string>{"-h"}) {
+    printResult(helpText(describe(app), false) + "\nThe rest is nvcc's own help.\n");
+    std::fflush(stdout);
   }
   std::string nvcc;
   if (!arguments.empty() && wrapper::isNvcc(arguments.front())) {

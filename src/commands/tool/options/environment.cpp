@@ -66,7 +66,7 @@ std::string library(const std::string& value) {
 
 std::string hooks(const std::string& value) {
   static const std::vector<std::string_view> known{"triton",   "numba",   "warp",  "cupy", "jax",
-                                                   "tilelang", "cutedsl", "torch", "all"};
+                                                   "tilelang", "cutedsl", "torch", "all",  "none"};
   for (const std::string& part : partsOf(value, ',')) {
     std::string_view name = part;
     name.remove_prefix(std::min(name.size(), name.find_first_not_of(' ')));
@@ -77,8 +77,30 @@ std::string hooks(const std::string& value) {
   return {};
 }
 
-std::string object(const std::string& value) {
-  return value.empty() || nlohmann::json::parse(value, nullptr, false).is_object() ? "" : "it is not a JSON object";
+// As OPTION_NAMES of python/ptxopt/_hooks.py.
+std::string hookOptions(const std::string& value) {
+  static const std::vector<std::string_view> known{"level",      "passes",      "skip",  "knobs",         "guard",
+                                                   "guard_rule", "guard_tries", "ptxas", "ptxas_options", "timeout",
+                                                   "jobs",       "arch",        "facts", "profile"};
+  if (value.empty()) return {};
+  const auto options = nlohmann::json::parse(value, nullptr, false);
+  if (!options.is_object()) return "it is not a JSON object";
+  for (const auto& [name, unused] : options.items())
+    if (std::ranges::find(known, name) == known.end())
+      return fmt::format("a hook has no option '{}'{}", name, orNearest(name, known));
+  return {};
+}
+
+std::string zeroOrOne(const std::string& value) {
+  return value.empty() || value == "0" || value == "1" ? "" : "it is neither 0 nor 1";
+}
+
+// As a shell takes it.
+std::string program(const std::string& value) {
+  if (value.empty()) return {};
+  std::error_code error;
+  if (!fs::is_regular_file(value, error)) return "there is no such file";
+  return ::access(value.c_str(), X_OK) == 0 ? "" : "it is not executable";
 }
 
 // What the capture library does not take, by the kind of what it takes otherwise.

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "ptxas/find.h"
+#include "support/log.h"
 #include "tool/options/number_checks.h"
 
 namespace ptxopt::tool {
@@ -46,8 +47,7 @@ void addGuardOptions(CLI::App& app, GuardLine& line) {
       ->capture_default_str()
       ->take_last()
       ->group(kGuard);
-  app.add_option("--ptxas", line.ptxas,
-                 "the ptxas to use [$PTXOPT_PTXAS, $PTXAS, else the first one found]")
+  app.add_option("--ptxas", line.ptxas, "the ptxas to use [$PTXOPT_PTXAS, $PTXAS, else the first one found]")
       ->type_name("PROGRAM")
       ->take_last()
       ->group(kGuard);
@@ -80,6 +80,8 @@ bool resolveGuard(const GuardLine& line, const Options& options, guard::GuardOpt
   } else if (wants) {
     error = "--guard=ptxas: there is no ptxas; --ptxas names one";
     return false;
+  } else {
+    log::info(log::kGuard, "there is no ptxas: what changes is not compared");
   }
   return true;
 }

@@ -22,7 +22,11 @@ std::string meantBy(const CLI::App& app, std::string_view word) {
     const std::string found = nearest(word, names);
     return found.empty() ? found : std::string(kDashes) + found;
   }
-  if (word.starts_with('-')) return {};
+  // nvcc and ptxas take long names after one dash, too.
+  if (word.starts_with('-'))
+    return word.size() > 2 && app.get_option_no_throw(fmt::format("-{}", word)) != nullptr
+               ? fmt::format("-{}", word)
+               : std::string();
   for (const CLI::App* const command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
   return nearest(word, names);
 }

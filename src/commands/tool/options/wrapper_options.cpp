@@ -102,6 +102,8 @@ wrapper::WrapperOptions readWrapperOptions() {
     options = {};
     const std::string variable = variableMeant(e.what());
     options.mistake = fmt::format("{}: {}", variable.empty() ? kVariable : variable, messageOf(app, e));
+    if (dynamic_cast<const CLI::ExtrasError*>(&e) != nullptr)
+      options.mistake += " (ptxopt as --help lists those it may have)";
   }
   return options;
 }
