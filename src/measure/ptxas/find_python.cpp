@@ -50,9 +50,11 @@ std::vector<std::string> pythonPackageFolders(PackageFolders which) {
     for (const std::string& folder : partsOf(environmentValue(variable), ':'))
       if (!folder.empty()) visit(fs::path(folder));
   };
-  for (const std::string_view list : {"PTXOPT_PYTHON_PACKAGES", "PYTHONPATH"})
-    if (which == PackageFolders::All || list != "PYTHONPATH")
-      forEach(list.data(), [&](const fs::path& folder) { addFolder(folder, folders); });
+  const auto addAll = [&](const char* list) {
+    forEach(list, [&](const fs::path& folder) { addFolder(folder, folders); });
+  };
+  addAll("PTXOPT_PYTHON_PACKAGES");
+  if (which == PackageFolders::All) addAll("PYTHONPATH");
   forEach("PATH", [&](const fs::path& folder) {
     if (::access((folder / "python3").c_str(), X_OK) != 0) return;
     addEnvironment(folder.parent_path(), folders);

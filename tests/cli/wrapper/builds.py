@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`ptxopt nvcc`, and `ptxopt as` under nvcc and clang: the same kernels, no kernel worse, programs that link and start.
 
-  tests/cli/wrapper/builds.py --tool PATH [--samples] [-j N]
+  tests/cli/wrapper/builds.py --tool PATH [--samples] [--sample N] [-j N]
 
 Each build is made by plain nvcc and by ptxopt nvcc, in two folders of the same name in two places: exit code, streams and
 the names of files have to be equal, and so the kernels of all cubins in them; a log of the drop-in ptxas shows what went
@@ -20,7 +20,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import common
-from common import HERE, SAMPLES, environment, machine_code, run
+import sample  # noqa: E402
+from common import HERE, SAMPLES, environment, machine_code, run  # noqa: E402
 
 ARCHS = "-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=[sm_90,compute_90]"
 # What is built: the arguments, by lines that run one after the other; how many PTX files go through the drop-in ptxas
@@ -81,7 +82,8 @@ OPTIONS = "--tidy=1 --skip-pass=inline-calls"
 
 
 class Builds:
-    def __init__(self, tool, nvcc, ptxas, folder, jobs):
+    def __init__(self, tool, nvcc, ptxas, folder, jobs, one_of):
+        self.chosen = sample.sampled(BUILDS, one_of, lambda build: build[0])
         self.tool, self.nvcc, self.ptxas, self.folder, self.jobs = tool, nvcc, ptxas, folder, jobs
         self.checks = common.Checks("builds")
         # A tool that is given no nvcc takes that of the PATH, and nvcc names its headers as it was called.
@@ -137,8 +139,8 @@ class Builds:
     def all(self):
         (self.folder / "tmp").mkdir()
         with ThreadPoolExecutor(self.jobs) as pool:
-            outcomes = list(pool.map(self.compare, range(len(BUILDS)), *zip(*BUILDS)))
-        for (lines, _), (_, (ours, *_)) in zip(BUILDS, outcomes):
+            outcomes = list(pool.map(self.compare, range(len(self.chosen)), *zip(*self.chosen)))
+        for (lines, _), (_, (ours, *_)) in zip(self.chosen, outcomes):
             if "program" in lines:
                 self.checks.check(ours[-1][0] == 0 and re.fullmatch(rb"\d+\n", ours[-1][1]), f"nvcc {lines!r}: the program starts")
         self.checks.equal([p for p in (self.folder / "tmp").iterdir() if p.name.startswith("ptxopt-")], [], "temporary folders")
@@ -262,6 +264,7 @@ def main():
     parser.add_argument("--tool", required=True)
     parser.add_argument("--samples", action="store_true")
     parser.add_argument("-j", "--jobs", type=int, default=2)
+    sample.add_option(parser)
     args = parser.parse_args()
     ptxas = common.real_ptxas()
     nvcc = next((c for c in (os.environ.get("NVCC"), "/usr/local/cuda/bin/nvcc", shutil.which("nvcc")) if c and os.path.exists(c)), None)
@@ -269,7 +272,7 @@ def main():
         print("builds: skipped: there is no nvcc")
         return common.SKIPPED
     with tempfile.TemporaryDirectory() as name:
-        builds = Builds(str(Path(args.tool).resolve()), nvcc, ptxas, Path(name), args.jobs)
+        builds = Builds(str(Path(args.tool).resolve()), nvcc, ptxas, Path(name), args.jobs, args.sample)
         builds.samples() if args.samples else builds.all()
     return builds.checks.end()
 

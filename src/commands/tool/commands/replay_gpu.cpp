@@ -119,7 +119,7 @@ void ReplayGpuLine::addTo(CLI::App& app) {
       ->check(CLI::IsMember({"ptx", "cubin"}))
       ->capture_default_str();
   add(app.add_option("--ptxas", ptxas,
-                     "for --load cubin [$PTXOPT_PTXAS, $PTXAS, else the first one found]"))
+                     "for --load cubin [$PTXOPT_PTXAS, $PTXAS, or the first one found]"))
       ->type_name("PROGRAM");
   add(app.add_option("--json", json, "write the results as JSON"))->type_name("FILE.json");
 }

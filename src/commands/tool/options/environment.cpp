@@ -206,7 +206,7 @@ std::vector<std::string> environmentWarnings() {
 std::vector<std::string> environmentProblems() {
   std::vector<std::string> problems;
   for (const Variable& v : kVariables)
-    if (const char* const value = std::getenv(v.name.data()); value != nullptr)
+    if (const char* const value = std::getenv(std::string(v.name).c_str()); value != nullptr)
       if (const std::string why = v.whatIsWrong(value); !why.empty())
         problems.push_back(fmt::format("{} is '{}': {}", v.name, value, why));
   return problems;
@@ -215,7 +215,7 @@ std::vector<std::string> environmentProblems() {
 std::vector<std::pair<std::string, std::string>> environmentSet() {
   std::vector<std::pair<std::string, std::string>> all;
   for (const Variable& v : kVariables)
-    if (const char* const value = std::getenv(v.name.data()); value != nullptr && !isCommon(v.name))
+    if (const char* const value = std::getenv(std::string(v.name).c_str()); value != nullptr && !isCommon(v.name))
       all.emplace_back(v.name, value);
   return all;
 }

@@ -47,7 +47,7 @@ void addGuardOptions(CLI::App& app, GuardLine& line) {
       ->capture_default_str()
       ->take_last()
       ->group(kGuard);
-  app.add_option("--ptxas", line.ptxas, "the ptxas to use [$PTXOPT_PTXAS, $PTXAS, else the first one found]")
+  app.add_option("--ptxas", line.ptxas, "the ptxas to use [$PTXOPT_PTXAS, $PTXAS, or the first one found]")
       ->type_name("PROGRAM")
       ->take_last()
       ->group(kGuard);

@@ -1,3 +1,4 @@
+// CLI11's messages, with the nearest known name of a word that was not expected, and the variable that a wrong value came from.
 #include "tool/options/mistakes.h"
 
 #include <fmt/format.h>
