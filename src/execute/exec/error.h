@@ -14,6 +14,7 @@ namespace ptxopt::exec {
 
 enum class FaultKind : uint8_t {
   Unsupported,     // an instruction, or a form of it, that the interpreter does not have
+  NoMemory,        // there is none for what a kernel touches
   OutOfBounds,     // an access outside every allocation, or outside the one it began in
   Misaligned,      // an address that is not a multiple of the access's size
   ReadOnly,        // a store to constant or parameter memory

@@ -40,6 +40,7 @@ MappedPages::~MappedPages() { unmapPages(data_, bytes_); }
 const char* name(FaultKind kind) {
   switch (kind) {
     case FaultKind::Unsupported: return "unsupported";
+    case FaultKind::NoMemory: return "no-memory";
     case FaultKind::OutOfBounds: return "out-of-bounds";
     case FaultKind::Misaligned: return "misaligned";
     case FaultKind::ReadOnly: return "read-only";

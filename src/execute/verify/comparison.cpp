@@ -77,7 +77,7 @@ Comparison::Outcome Comparison::compare(const Trial& trial, uint64_t stepLimit, 
   const auto drop = [&](const Module& m, const exec::ExecError& fault) {
     outcome.dropped = describe(m, fault);
     outcome.reason = exec::name(fault.kind);
-    outcome.isUnsupported = fault.kind == FaultKind::Unsupported;
+    outcome.isUnsupported = fault.kind == FaultKind::Unsupported || fault.kind == FaultKind::NoMemory;
   };
   Results resultsA(a_, &coverage_), resultsB(b_);
   const Run a = runTrial(*machineA_, name_, use_, trial, stepLimit, {.observer = observes ? &resultsA : nullptr});
@@ -93,9 +93,9 @@ Comparison::Outcome Comparison::compare(const Trial& trial, uint64_t stepLimit, 
   if (observes) noteChanges(resultsA, resultsB);
   if (!b.fault) {
     outcome.difference = findDifference({*machineA_, a}, {*machineB_, b}, use_, options_.anyNan);
-  } else if (b.fault->kind == FaultKind::Unsupported) {
+  } else if (b.fault->kind == FaultKind::Unsupported || b.fault->kind == FaultKind::NoMemory) {
     drop(b_, *b.fault);
-    outcome.isOfSecond = true;
+    outcome.isOfSecond = b.fault->kind == FaultKind::Unsupported;
   } else {
     Difference& d = outcome.difference.emplace();
     d.where = "the second file fails: " + describe(b_, *b.fault);

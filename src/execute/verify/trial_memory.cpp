@@ -170,15 +170,14 @@ void TrialMemory::bindImages() {
 std::byte* TrialMemory::place(Region& region, unsigned lane, int64_t first, int64_t last) {
   const int64_t begin = first - floorMod(first + kChunk / 2, kChunk);
   if (last - begin >= kChunk)
-    throw exec::LaneFault{exec::FaultKind::Unsupported, lane,
+    throw exec::LaneFault{exec::FaultKind::NoMemory, lane,
                           "a copy across the end of a piece of memory; pieces have 4 MiB"};
   try {
     const auto at = region.chunks.lower_bound(begin);
     if (at != region.chunks.end() && at->first == begin) return at->second.data() + (first - begin);
     return region.chunks.try_emplace(at, begin, static_cast<uint64_t>(kChunk))->second.data() + (first - begin);
   } catch (const std::bad_alloc&) {
-    throw exec::LaneFault{exec::FaultKind::Unsupported, lane,
-                          "there is no memory left for what the kernel touches"};
+    throw exec::LaneFault{exec::FaultKind::NoMemory, lane, "there is no memory left for what the kernel touches"};
   }
 }
 
