@@ -29,6 +29,7 @@ add_custom_command(OUTPUT ${documents}/written
   COMMAND ${CMAKE_COMMAND} -D TOOL=$<TARGET_FILE:ptxopt_tool> -D TO=${documents} -P ${CMAKE_CURRENT_LIST_FILE}
   DEPENDS ptxopt_tool ${CMAKE_CURRENT_LIST_FILE} COMMENT "Writing the manual and completion" VERBATIM)
 add_custom_target(ptxopt_documents ALL DEPENDS ${documents}/written)
+add_dependencies(ptxopt_installed ptxopt_documents)
 
 install(DIRECTORY ${documents}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tool)
 install(FILES ${documents}/ptxopt.bash RENAME ptxopt

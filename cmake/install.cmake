@@ -15,6 +15,12 @@ install(FILES README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tool FILES_MATCHING PATTERN "*.md")
 install(EXPORT ptxoptTargets NAMESPACE ptxopt:: DESTINATION ${PTXOPT_PACKAGE_DIR} COMPONENT dev)
 
+# All that the rules above and documents.cmake install, without the tests.
+add_custom_target(ptxopt_installed DEPENDS ptxopt_tool ptxopt_drop_in)
+if(TARGET ptxopt_loaded)
+  add_dependencies(ptxopt_installed ptxopt_loaded)
+endif()
+
 configure_package_config_file(cmake/ptxoptConfig.cmake.in ${PROJECT_BINARY_DIR}/ptxoptConfig.cmake
   INSTALL_DESTINATION ${PTXOPT_PACKAGE_DIR})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/ptxoptConfigVersion.cmake COMPATIBILITY SameMinorVersion)
