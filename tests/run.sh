@@ -1,8 +1,8 @@
 #!/bin/sh
 # Builds and tests on Debian 12, installing what is missing (as root, or with sudo).
 #
-#   tests/run.sh --fast     the release build and the tests for the work of the day: two minutes after the build
-#   tests/run.sh --quick    the release build and its tests, without the corpus
+#   tests/run.sh --fast     the preset ci, in build/ci, and the tests for the work of the day: two minutes after the build
+#   tests/run.sh --quick    the preset ci and all its tests, without the corpus
 #   tests/run.sh            what CI runs: also the sanitizer build, the corpus, and a minute of fuzzing; of the
 #                           longest tests a fixed sample
 #   tests/run.sh --whole    the same without samples; also with PTXOPT_WHOLE=1 in the environment
@@ -40,7 +40,7 @@ build() {  # PRESET OPTION-OF-CMAKE [TARGET...]
 cmake/install-packages.sh build
 if [ "$tier" != --fast ]; then
   cmake/install-packages.sh producers || skip "compilers whose PTX is tested (clang-19 or gcc-12-offload-nvptx cannot be installed)"
-  cmake/install-packages.sh tidy || skip "clang-tidy on what changed (clang-tidy-19 cannot be installed)"
+  cmake/install-packages.sh tidy || skip "clang-tidy on what changed, clang-format (clang-tidy-19 or clang-format-14 cannot be installed)"
 fi
 build ci ""
 

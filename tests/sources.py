@@ -20,11 +20,17 @@ Comments and messages are in the words of pages (tests/lib/words.py), but for FO
 
 A .cpp of more than MOST_LINES_WITHOUT_HEAD lines opens with a comment that says how its code works.
 
+clang-format 14 changes no .cpp and no .h, also of tests; without it a line says that this was skipped. The rows of tables (.def)
+are not its business.
+
 --self-test plants each kind of reading, in memory, and fails if one is not found. --words lists the FOUND_WORDS.
 """
 import argparse
 import re
+import shutil
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -109,6 +115,7 @@ FOREIGN = {
     "src/execute/emulate/runtime/": "functions of CUDA",
 }
 MOST_LINES_WITHOUT_HEAD = 60
+FORMATTER = "clang-format-14"  # of Debian 12; other versions break lines in other places
 HEAD = re.compile(r"// (?!NOLINT|clang-).*\w")
 OPENED = re.compile(r"^(?:inline )?namespace ([\w:]+)", re.M)
 PLANTED = ['form.row->key == wanted', 'form.row->base()', 's.row->key', 'row.key', 'm.text(m.form(f[id]).spelling)',
@@ -174,6 +181,18 @@ def head(name, text):
     return [f"{name}: has {lines} lines, more than {MOST_LINES_WITHOUT_HEAD}, and does not open with a comment that says how its code works"]
 
 
+def unformatted(paths):
+    """What clang-format would change: the first place in each file."""
+    done = subprocess.run([FORMATTER, "--dry-run", f"--style=file:{ROOT}/.clang-format", *map(str, paths)], capture_output=True, text=True, cwd=ROOT)
+    places = dict(re.findall(r"^(.+?):(\d+):\d+: (?:warning|error): code should be clang-formatted", done.stderr, re.M)[::-1])
+    return [f"{name}:{line}: {FORMATTER} -i changes it" for name, line in sorted(places.items())]
+
+
+def formatted_files():
+    return [path.relative_to(ROOT) for folder in ("src", "include", "tests", "grammar", "samples") for path in sorted((ROOT / folder).rglob("*"))
+            if path.suffix in (".cpp", ".h")]
+
+
 def found_words(name, text):
     return [f"{name}:{line}: \"{word}\"; write: {advice}" for line, prose in words.prose_of_source(text) for word, advice in words.found(prose)]
 
@@ -226,12 +245,29 @@ def check():
         wrong += compare(name, "reads the spelling of opcodes", readings(text), ALLOWED.get(name, (0, ""))[0])
     wrong += [f"{name}: there is no such file" for name in {**ALLOWED, **SAYERS} if not (ROOT / name).is_file()]
     wrong += compare_words(found)
+    if shutil.which(FORMATTER):
+        wrong += unformatted(formatted_files())
+    else:
+        print(f"sources: skipped: formatting (there is no {FORMATTER})")
     unused |= {prefix for prefix in FOREIGN if not list(ROOT.glob(f"{prefix}*"))}
     return files, wrong + [f"{prefix}: there are no such files" for prefix in sorted(unused)]
 
 
+def formatting_missed():
+    """Whether the formatter does not see what it should, or sees what is not there."""
+    if not shutil.which(FORMATTER):
+        return []
+    with tempfile.TemporaryDirectory() as folder:
+        right, wrong = Path(folder, "right.cpp"), Path(folder, "wrong.cpp")
+        right.write_text("int f() { return 1; }\n", encoding="utf-8")
+        wrong.write_text("int f() {return 1;}\n", encoding="utf-8")
+        found = unformatted([right, wrong])
+    return [] if found == [f"{wrong}:1: {FORMATTER} -i changes it"] else [f"formatting: {found}"]
+
+
 def self_test():
-    missed = [f"not found: {text}" for text in PLANTED if not readings(text)]
+    missed = formatting_missed()
+    missed += [f"not found: {text}" for text in PLANTED if not readings(text)]
     missed += [f"not found: {text}" for text in PLANTED_SAYINGS if not sayings(text)]
     missed += [f"not found: {text}" for text in PLANTED_COMPARISONS if not comparisons(text)]
     missed += [f"not found: {text!r} in {name}" for name, text in PLANTED_NAMESPACES if not namespaces(name, text)]
@@ -241,7 +277,7 @@ def self_test():
     missed += [f"not found: a word in {text!r}" for text in PLANTED_WORDS if not found_words("src/a.cpp", text)]
     missed += [f"found wrongly: a word in {text!r}" for text in INNOCENT_WORDS if found_words("src/a.cpp", text)]
     missed += [f"not found: {change:+} words" for change in (-1, 1) if not compare_words(["word"] * (FOUND_WORDS + change))]
-    planted = 2 + len(PLANTED_WORDS) + len(INNOCENT_WORDS) + len(PLANTED) + len(PLANTED_SAYINGS) + len(PLANTED_COMPARISONS) + len(PLANTED_NAMESPACES) + len(PLANTED_HEADS)
+    planted = 3 + len(PLANTED_WORDS) + len(INNOCENT_WORDS) + len(PLANTED) + len(PLANTED_SAYINGS) + len(PLANTED_COMPARISONS) + len(PLANTED_NAMESPACES) + len(PLANTED_HEADS)
     return planted + len(INNOCENT) + len(INNOCENT_NAMESPACES) + len(INNOCENT_HEADS), missed + [f"found wrongly: {text}" for text in INNOCENT if readings(text) or comparisons(text)]
 
 

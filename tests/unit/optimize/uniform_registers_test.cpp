@@ -75,7 +75,8 @@ TEST_CASE("uniform: one definition, which every thread comes by") {
   // A counter: threads may leave a loop in different iterations. Also one that iterates through two registers.
   CHECK(uniform("L:\nadd.s32 %r1, %r1, 1;\n@%p1 bra L;\n") == NameSet{});
   CHECK(uniform("mov.u32 %r1, 0;\nL:\nadd.s32 %r2, %r1, 1;\nmov.u32 %r1, %r2;\n@%p1 bra L;\n") == NameSet{});
-  CHECK(uniform("L:\nadd.s32 %r2, %r1, 1;\nadd.s32 %r1, %r2, 1;\nadd.s32 %r3, %r2, 1;\n@%p1 bra L;\n") == NameSet{});
+  CHECK(uniform("L:\nadd.s32 %r2, %r1, 1;\nadd.s32 %r1, %r2, 1;\nadd.s32 %r3, %r2, 1;\n@%p1 bra L;\n") ==
+        NameSet{});
   // In a loop is as good as elsewhere when nothing changes from iteration to iteration.
   CHECK(uniform("mov.u32 %r1, %ctaid.x;\nL:\nadd.s32 %r2, %r1, 1;\n@%p1 bra L;\n") == NameSet{"%r1", "%r2"});
 }
