@@ -234,7 +234,6 @@ class StepExpansion : FunctionPass {
     f_[s.id].payload = module_.synthOpcode(SynthOpcode::MovB64).value;
     f_.setOperands(s.id, std::vector<Operand>{made(s.pointer), pairOperand(Join::Comma),
                                               registerOperand(low, Role::Use), used(high)});
-    f_.touch(s.id);
     if (s.step) erase(s.product);
   }
 

@@ -116,7 +116,6 @@ class ProductShifts : FunctionPass {
     f_[p.id].payload = module_.synthOpcode(SynthOpcode::ShlB64).value;
     f_.setOperands(p.id, std::vector<Operand>{result, registerOperand(extended, Role::Use, Join::Comma),
                                               integerOperand(static_cast<int32_t>(p.shift))});
-    f_.touch(p.id);
   }
 
   static constexpr uint64_t kSign = uint64_t{1} << 31;

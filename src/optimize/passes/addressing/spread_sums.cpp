@@ -146,7 +146,6 @@ class SumSpreading : FunctionPass {
       const Operand to = sum[0], left = sum[1], right = sum[2];
       f_[id].payload = module_.synthOpcode(SynthOpcode::MadLoU32).value;
       f_.setOperands(id, std::vector<Operand>{to, left, registerOperand(one, Role::Use, Join::Comma), right});
-      f_.touch(id);
     }
   }
 

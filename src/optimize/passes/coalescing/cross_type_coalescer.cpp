@@ -243,10 +243,7 @@ class CrossTypeCoalescer {
 }  // namespace
 
 bool crossTypeCoalescer(Function& f, PassContext& context) {
-  if (!context.analyses.cfg().complete()) {
-    context.decline("too-large", "the control-flow graph has too many edges");
-    return false;
-  }
+  if (!context.hasUsableGraph()) return false;
   return withCoalescingCheck(f, context, [&] { return CrossTypeCoalescer(f, context).run(); });
 }
 

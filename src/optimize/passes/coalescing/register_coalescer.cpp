@@ -226,10 +226,7 @@ class RegisterCoalescer {
 }  // namespace
 
 bool registerCoalescer(Function& f, PassContext& context) {
-  if (!context.analyses.cfg().complete()) {
-    context.decline("too-large", "the control-flow graph has too many edges");
-    return false;
-  }
+  if (!context.hasUsableGraph()) return false;
   return RegisterCoalescer(f, context).run();
 }
 

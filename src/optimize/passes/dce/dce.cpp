@@ -11,7 +11,8 @@
 //             A `.pragma "used_bytes_mask ..."` goes with the load it describes.
 // Machine code of ptxas: identical (it removes the same itself).
 // Cost:       that of liveness.
-// Declines:   too-large: liveness would take more memory than knob liveness-memory-mb allows.
+// Declines:   too-large: the control-flow graph has too many edges, or liveness would take more memory than knob
+//             liveness-memory-mb allows.
 #include <algorithm>
 #include <vector>
 
@@ -103,10 +104,7 @@ DeadInstructions::Erased removeDead(Function& f, PassContext& context, bool& isA
 }  // namespace
 
 bool dce(Function& f, PassContext& context) {
-  if (!context.analyses.cfg().complete()) {
-    context.decline("too-large", "the control-flow graph has too many edges");
-    return false;
-  }
+  if (!context.hasUsableGraph()) return false;
   std::size_t unreachable = 0, dead = 0;
   bool changed = false, isAllGone = false;
   // More than once only where a dead instruction held the address of a label.

@@ -140,12 +140,9 @@ class LocalDead {
 }  // namespace
 
 bool localDce(Function& f, PassContext& context) {
-  const Cfg& cfg = context.analyses.cfg();
-  if (!cfg.complete()) {
-    context.decline("too-large", "the control-flow graph has too many edges");
-    return false;
-  }
-  const std::size_t removed = LocalDead(context.module, f, cfg, context.analyses.registerNumbers()).run();
+  if (!context.hasUsableGraph()) return false;
+  const std::size_t removed =
+      LocalDead(context.module, f, context.analyses.cfg(), context.analyses.registerNumbers()).run();
   context.count("dead", removed);
   return removed != 0;
 }

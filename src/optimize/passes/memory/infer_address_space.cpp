@@ -179,14 +179,9 @@ class SpaceInference {
   void fold(InstrId id, bool known) {
     const auto operands = f_.operandsOf(f_[id]);
     std::vector<Operand> to(operands.begin(), operands.end() - 1);
-    Operand constant;
-    constant.kind = OperandKind::Integer;
-    constant.join = Join::Comma;
-    constant.payload = known ? 1 : 0;
-    to.push_back(constant);
+    to.push_back(integerOperand(known ? 1 : 0));
     f_[id].payload = module_.synthOpcode(SynthOpcode::MovPred).value;
     f_.setOperands(id, to);
-    f_.touch(id);
   }
 
   Function& f_;

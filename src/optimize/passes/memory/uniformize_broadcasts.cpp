@@ -133,7 +133,6 @@ class UniformizeBroadcasts {
       if (scopes.areMany()) continue;
       const Operand operands[] = {registerOperand(to, Role::Def), registerOperand(w.from, Role::Use, Join::Comma)};
       f_.setOperands(w.pack, operands);
-      f_.touch(w.pack);
       changed = true;
     }
     return changed;
@@ -145,7 +144,6 @@ class UniformizeBroadcasts {
       const Operand operands[] = {all[0], all[1]};
       f_[id].payload = module_.synthOpcode(SynthOpcode::MovB32).value;
       f_.setOperands(id, operands);
-      f_.touch(id);
     }
   }
 

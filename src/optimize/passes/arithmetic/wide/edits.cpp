@@ -36,7 +36,6 @@ void Edits::apply(const Module& module, Function& f) {
     } else {
       f[e.at].payload = module.synthOpcode(e.opcode).value;
       f.setOperands(e.at, with);
-      f.touch(e.at);
     }
   }
 }
