@@ -629,10 +629,10 @@ PLANTED_WORDS = [
     "It takes the first, else the second.", "Whoever calls it.", "Two files, of which one is new.", "Of two files one is new.",
     "- Of two files one is new.", "It ends. Of two files one is new.", "Counted are instructions.", "It writes at most so many bytes.",
     "| what | at what price |\n|---|---|", "ptxas's answers are cached.", "A stand-in for the driver.", "It adds by halves.", "What stands behind it.",
-    "What stands in front of it.", "Two names are told apart.", "The log tells which.", "The pointer moves on.", "### The next round",
+    "What stands in front of it.", "Two names are told apart.", "The log tells which.", "The pointer moves on.", "The loop is left alone.", "Passes leave the loop alone.", "### The next round",
     " ".join(["word"] * 36) + ".", "A `b c` and [d e](guard.md) " + " ".join(["word"] * 32) + ".", "- See e.g. The " + " ".join(["word"] * 33) + "."]
 INNOCENT_WORDS = [
-    "It rounds to the nearest number, and rounds the sum once.", "A round trip.", "There is no name.", "It is no longer there.",
+    "It rounds to the nearest number, and rounds the sum once.", "A round trip.", "There is no name.", "It is no longer there.", "What it leaves rests on its input alone.",
     "Of course it is.", "The answer to the question.", "It prints \"no price\".", "`in place of`", "    in place of", "```\nin place of\n```",
     " ".join(["word"] * 35) + ".", "A `b c` and [d e](guard.md) " + " ".join(["word"] * 30) + ".", "| " + " ".join(["word"] * 36) + " |\n|---|",
     " ".join(["word"] * 20) + ". " + " ".join(["Word"] * 20) + ".", "It takes " + ", ".join(["`name` (a word or two)"] * 30) + " and `name`.",

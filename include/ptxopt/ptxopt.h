@@ -43,7 +43,7 @@ struct Options {
   // These not, whichever way the others were chosen. The name of a pass means all its runs; where a pipeline has
   // several they are called `dce@1`, `dce@2`, ...
   std::vector<std::string> skip;
-  // Loops and blocks that a pass leaves alone: "PASS@LABEL", "PASS@FUNCTION:LABEL", by a label of the text. One that is not there,
+  // Loops and blocks that a pass does not change: "PASS@LABEL", "PASS@FUNCTION:LABEL", by a label of the text. One that is not there,
   // and a pass that works on whole functions only, are Status::Usage.
   std::vector<std::string> decline;
   // Functions that no pass touches, by name.

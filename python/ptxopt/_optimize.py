@@ -196,7 +196,7 @@ def optimize(ptx: AnyStr, arch: Optional[str] = None, level: int = 2, passes: Op
 
     level     0 parse and print, 1 clean-up, 2 everything that pays
     passes    exactly these, in this order; skip: not these
-    decline   loops and blocks that passes leave alone: ["lsr@$L__BB0_2"], as of --decline
+    decline   loops and blocks that passes do not change: ["lsr@$L__BB0_2"], as of --decline
     knobs     {"name": value}, a number or one of the names of its values; ptxopt.knobs() lists them
     guard     "auto": where a ptxas is found, and at level 2 without `passes`, kernels that would get worse keep their text;
               "ptxas": the same, and an error where nothing can be compared: UsageError where there is no ptxas, CheckFailed

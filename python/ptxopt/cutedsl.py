@@ -7,7 +7,7 @@ CuTe DSL compiles in a library, from MLIR to machine code, which is a constant o
 The hook has the library write the PTX too (its option dump-ptx-path), optimizes that, has a ptxas assemble it with the
 options of the pipeline, and replaces the constant. That ptxas is at least as new as the library's, whose code may be better than
 that of an older one. The files of CUTE_DSL_KEEP=ptx,cubin are what is loaded. A module with
-several binaries, and relocatable code, are left alone. CuTe DSL's caches have the version and the options of ptxopt in
+several binaries, and relocatable code, are not optimized. CuTe DSL's caches have the version and the options of ptxopt in
 their key.
 """
 from __future__ import annotations

@@ -45,6 +45,7 @@ WORDS = [(re.compile(pattern, flags), advice) for pattern, flags, advice in (
     (r"\b(?:told|tells) apart\b|\btell\w* (?:\w+ )?apart\b", re.I, "distinguish"),
     (r"\b(?:told|tells)\b(?! apart)", re.I, "reports, says, shows"),
     (r"\bmov(?:e|es|ed|ing) on\b", re.I, "advance"),
+    (r"\b(?:left|leav(?:e|es|ing)(?: \w+){0,2}) alone\b", re.I, "not optimized, not changed"),
 )]
 
 ABBREVIATIONS = r"(?:e\.g|i\.e|etc|cf|vs|approx|resp|incl|fig|pp|et al)\."

@@ -109,7 +109,7 @@ int openForWriting(const char* path, bool isPipe) {
   return fd;
 }
 
-// A file on its way: prepare() does all that may fail and leaves the old file alone, commit() puts it in place.
+// A file on its way: prepare() does all that may fail and does not change the old file, commit() puts it in place.
 // A file with several names, or whose owner or attributes a new one could not get, is written over, after a copy of
 // what was in it was made beside it; the copy is gone when all went well, and is what is left to go on from if the
 // program is ended in between.

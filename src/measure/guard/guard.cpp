@@ -131,7 +131,7 @@ class Guard {
   }
 
   void keepAll(std::string_view reason) {
-    done_.guard.retried.clear();  // what is left alone is not tried
+    done_.guard.retried.clear();  // what is not optimized has no second try
     for (const FunctionOutcome& f : done_.result.outcomes) {
       if (!f.changed) continue;
       options_.leave.push_back(f.name);

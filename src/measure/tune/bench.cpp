@@ -34,7 +34,7 @@ std::string Bench::memberText(uint32_t unit, const Way& way, std::size_t member)
   const FunctionPiece& piece = input_.functions[f];
   const uint32_t number = way.texts[member];
   const std::string_view text = number == 0 ? input_.textOf(piece) : std::string_view(texts_[f][number - 1]);
-  // Passes leave headers alone: the brace is where it is in the input.
+  // Passes do not change headers: the brace is where it is in the input.
   return way.limit == 0 ? std::string(text) : withLimit(text, piece.brace - piece.source.begin, way.limit);
 }
 

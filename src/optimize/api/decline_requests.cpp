@@ -61,8 +61,8 @@ std::string DeclineRequests::add(std::string_view spelled, std::string_view func
     return fmt::format("decline: there is no pass '{}'{}", spelled.substr(0, at),
                        orNearest(spelled.substr(0, at), able));
   if (request.pass->declines == Declines::Whole)
-    return fmt::format("decline: {} cannot leave a part of a function alone; these passes can: {}",
-                       request.pass->name, fmt::join(able, ", "));
+    return fmt::format("decline: {} cannot decline a part of a function; these passes can: {}", request.pass->name,
+                       fmt::join(able, ", "));
   requests_.push_back(request);
   return {};
 }

@@ -1,4 +1,4 @@
-// Options::decline and FunctionOptions::decline: which passes leave which loops and blocks alone.
+// Options::decline and FunctionOptions::decline: which loops and blocks each pass is not to change.
 #pragma once
 
 #include <string>

@@ -132,7 +132,7 @@ void Inserter::copyDefinition(InstrId id, std::size_t operand, std::vector<std::
   const bool writesGuard = isGuarded && std::any_of(operands.begin(), operands.end(), [&](const Operand& o) {
                              return o.isRegister() && o.writes() && o.reg() == operands[0].reg();
                            });
-  // What is no more than guarded: wgmma's accumulators would be tied as well, and those are left alone.
+  // What is no more than guarded: wgmma's accumulators would be tied as well, and those are not changed.
   const bool copiesUnderGuard = keepsOld && isGuarded && !writesGuard && random_.chance(50);
   const Guard guard = copiesUnderGuard ? Guard{operands[0].reg(), operands[0].is(Operand::Not)} : Guard();
   const RegId made = copier_.fresh(old);

@@ -6,7 +6,7 @@
 // the block, as front ends leave them for phis. At the starts and ends of blocks: the same through rotations and
 // swaps.
 //
-// Left alone: registers that an asynchronous instruction has outside addresses (wgmma accumulators, fragments),
+// Not changed: registers that an asynchronous instruction has outside addresses (wgmma accumulators, fragments),
 // vectors (`.reg .v4`), byte registers, the carry flag, operands of unknown opcodes, lanes (`%v.x`, `%r.h0`).
 // Cost: linear in instructions and in the registers that are live at the starts of blocks.
 #pragma once

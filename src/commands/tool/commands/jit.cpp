@@ -189,7 +189,7 @@ std::string prepareEnvironment(JitLine& line) {
   if (!words.empty()) setenv(kOptions, words.c_str(), 1);
   wrapper::WrapperOptions options = readWrapperOptions();
   if (!options.mistake.empty()) return options.mistake;
-  // Names of passes, the facts and the profile; a loop that is to be left alone may be in any module.
+  // Names of passes, the facts and the profile; a loop that --decline names may be in any module.
   options.optimizer.decline.clear();
   if (const Result tried = optimize(kNothing, options.optimizer); tried.status == Status::Usage) return tried.error;
   if (line.verbose) setenv(jit::kVerboseVariable, "1", 1);

@@ -20,7 +20,7 @@ struct DeclinedLabel {
 // Whether the label, of `f`, is that one or a copy of it.
 bool isOf(const Function& f, const Label& label, const DeclinedLabel& declined);
 
-// Sets context.declinedBlocks for a run of the pass, and reports what is left alone, and what is no longer there.
+// Sets context.declinedBlocks for a run of the pass, and reports what the pass will not change, and which labels are no longer there.
 void declineBlocks(const Function& f, const PassInfo& pass, std::span<const DeclinedLabel> labels,
                    PassContext& context);
 

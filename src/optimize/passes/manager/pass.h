@@ -76,7 +76,7 @@ enum class Again : uint8_t {
   Idempotent,  // a second run finds nothing until another pass changes something: it is skipped
 };
 
-// The parts of a function that a pass can be asked to leave alone (declined_blocks.h).
+// The parts of a function that a pass can be asked not to change (declined_blocks.h).
 enum class Declines : uint8_t { Whole, Loops, Blocks };
 
 struct PassInfo {

@@ -132,7 +132,7 @@ class ReciprocalDivisions : FunctionPass {
     return e.valid() && evolution_.expressions().isInvariant(e, l);
   }
 
-  // Leaves alone what does not pay or does not fit.
+  // Does not change what does not pay or does not fit.
   void settle(Group& g) {
     const auto drop = [&](std::string_view reason) {
       for (std::size_t n = 0; n < g.uses.size(); ++n) missed_.add(reason);
