@@ -132,7 +132,7 @@ class Function {
   bool changed = false;             // a pass changed it
   // Names of variables, its own or the module's, or of special registers that mean something else in part of it.
   bool hidesNames = false;
-  bool hidesSpecialRegisters = false;  // of these
+  bool hidesSpecialRegisters = false;  // hidesNames is due to a special register, perhaps among others
 
   static constexpr RegId kCarry{0u};
 
@@ -155,7 +155,7 @@ class Function {
   void moveBefore(InstrId id, InstrId where);
   // The instruction's text is to be made anew from its operands.
   void touch(InstrId id);
-  // Gives an instruction other operands; they must not lie in `operands`.
+  // Gives an instruction other operands, and touches it; they must not lie in `operands`.
   void setOperands(InstrId id, std::span<const Operand> with);
   // A number after a comma; in `constants` where 32 bits do not hold it.
   Operand numberOperand(int64_t value);

@@ -75,6 +75,7 @@ enum class Join : uint8_t {
 };
 
 struct Operand {
+  // Hex, VolatileRead and Compound share a bit: which one it is depends on the kind, so readers look at the kind too.
   enum Flag : uint8_t {
     Negated = 1,        // -x
     Not = 2,            // !p

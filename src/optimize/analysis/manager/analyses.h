@@ -52,7 +52,7 @@ class Analyses {
   const LiveIntervals& liveIntervals();
   // Whether live intervals, and all that is made of them, can be had within what liveness may take.
   bool mayHaveLiveIntervals();
-  // Answers are made when asked for, and noted.
+  // Results are computed on demand and recorded for stale().
   ValueRanges& valueRanges();
   ScalarEvolution& scalarEvolution();
   const CopyFacts& copyFacts();

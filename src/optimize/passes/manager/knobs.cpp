@@ -1,5 +1,5 @@
-// The table of the .def file is included twice: for the knobs and for their former names. A name is looked up among the
-// former ones first.
+// The table of the .def file is included twice: for the knobs, and for the names that cicc has for them. A name is looked
+// up among the latter first.
 #include "passes/manager/knobs.h"
 
 #include <fmt/format.h>

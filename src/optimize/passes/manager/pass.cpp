@@ -1,5 +1,5 @@
-// The table of the .def file is included twice: for the passes and for their former names. A pass is looked up among
-// the former names first.
+// The table of the .def file is included twice: for the passes, and for the names that other compilers have for them. A
+// pass is looked up among the latter first.
 #include "passes/manager/pass.h"
 
 #include <algorithm>

@@ -47,7 +47,7 @@ struct PassContext {
   void decline(std::string_view reason, std::string detail = {}) {
     report.declines.push_back({reason, std::move(detail)});
   }
-  // What is left alone for that has the reason kAsked.
+  // A pass that changes nothing there for this reason declines with kAsked.
   bool isDeclined(BlockId block) const { return declinedBlocks.size() != 0 && declinedBlocks.test(block.value); }
   bool isDeclined(InstrId id) const { return declinedBlocks.size() != 0 && isDeclined(analyses.cfg().blockOf(id)); }
   void note(std::string_view name, std::string text) { report.notes.push_back({name, std::move(text)}); }

@@ -55,8 +55,8 @@ class WebRenamer {
     InstrId instruction;
   };
 
-  // Registers with two full definitions, or one and perhaps the undefined value of the entry: the rest have one
-  // web.
+  // Registers with at least two full definitions. The others have one web, and at most another one that has only the
+  // undefined value of the entry, which needs no register.
   void findCandidates() {
     std::vector<uint8_t> writes(f_.registers.size());
     for (const InstrId id : f_)
