@@ -191,7 +191,8 @@ bool PipelineRun::runStep(const Step& step, Function& f, Analyses& analyses, Pro
     error = std::move(context.error);
     if (error.empty()) error = check(f, analyses);
     if (error.empty() && options_.verifyAnalyses && !withUses(step.pass->asks).includes(asked))
-      error = fmt::format("it asked for {}, and passes.def says {}", names(asked), names(step.pass->asks));
+      error = fmt::format("it asked for {}, and its row in passes.def names {}: add {} to asks(...) there",
+                          names(asked), names(step.pass->asks), idsToAdd(asked, step.pass->asks));
   }
   return finish(step, f, std::move(error), report);
 }

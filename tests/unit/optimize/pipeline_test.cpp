@@ -253,6 +253,15 @@ TEST_CASE("passes: no analysis is named that comes with another one") {
   }
 }
 
+TEST_CASE("passes: what asks(...) lacks is named by as few ids as there can be") {
+  using enum AnalysisId;
+  CHECK(idsToAdd(withUses({LoopNest, Spaces}), {}) == "LoopNest, Spaces");
+  CHECK(idsToAdd(withUses({LoopNest, Spaces}), {Intervals}) == "LoopNest, Spaces");
+  CHECK(idsToAdd(withUses({LoopNest, Spaces}), {Evolution}) == "Spaces");
+  CHECK(idsToAdd({ControlFlow}, {}) == "ControlFlow");
+  CHECK(idsToAdd(withUses({Slots}), {Intervals}).empty());
+}
+
 TEST_CASE("optimize: kept analyses hold after every pass, on random functions") {
   for (uint64_t seed = 1; seed <= 150; ++seed) {
     const std::string text = randomFunction(seed);

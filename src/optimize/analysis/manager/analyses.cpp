@@ -324,6 +324,23 @@ AnalysisSet withUses(AnalysisSet all) {
   return all;
 }
 
+std::string idsToAdd(AnalysisSet asked, AnalysisSet declared) {
+  constexpr std::string_view kIds[] = {
+#define PTXOPT_ANALYSIS(id, type, name, uses) #id,
+#include "analysis/manager/analyses.def"
+#undef PTXOPT_ANALYSIS
+  };
+  // From the last row up: what an analysis uses, and so comes with it, stands above it.
+  std::string out;
+  for (std::size_t k = kAnalyses; k-- > 0;) {
+    const auto id = static_cast<AnalysisId>(k);
+    if (!asked.has(id) || withUses(declared).has(id)) continue;
+    declared.insert(id);
+    out = fmt::format("{}{}{}", kIds[k], out.empty() ? "" : ", ", out);
+  }
+  return out;
+}
+
 std::string Analyses::made() const {
   std::string out;
   for (std::size_t id = 0; made_ && id < kAnalyses; ++id) {

@@ -48,6 +48,8 @@ class AnalysisSet {
 std::string_view name(AnalysisId id);
 // "loops, live intervals"; "nothing"
 std::string names(AnalysisSet set);
+// The fewest ids that an `asks(...)` of passes.def lacks for a pass that asked for `asked`: "LoopNest, Spaces".
+std::string idsToAdd(AnalysisSet asked, AnalysisSet declared);
 // With all that the analyses of the set are made of.
 AnalysisSet withUses(AnalysisSet set);
 
