@@ -126,7 +126,8 @@ def declines_table(_):
 
 
 def pipeline_table(facts):
-    steps = facts.listed("--list-pipeline", r"(\S+)\s+(-O\d)\s+(\w+)\s+(\S.*)")
+    kinds = re.search(r"enum class StepKind[^{]*{([^}]*)}", (ROOT / "src/optimize/passes/manager/pipeline.h").read_text(encoding="utf-8"))[1]
+    steps = facts.listed("--list-pipeline", rf"(\S+)\s+(-O\d)\s+({kinds.strip().replace(', ', '|')})\s+(\S.*)")
     return table(("step", "from", "kind", "analyses that it asks for"),
                  [(f"`{step}`", f"`{level}`", kind, asks) for step, level, kind, asks in steps])
 

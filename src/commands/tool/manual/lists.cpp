@@ -29,7 +29,7 @@ std::string listPasses() {
 std::string listPipeline() {
   std::string out, error;
   for (const Step& step : makePipeline({}, {}, error))
-    out += fmt::format("{:<24}-O{}  {:<14}{}\n", step.name, step.level, name(step.kind), asksOf(*step.pass));
+    out += fmt::format("{:<24}-O{}  {:<16}{}\n", step.name, step.level, name(step.kind), asksOf(*step.pass));
   return out;
 }
 
