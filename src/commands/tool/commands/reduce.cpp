@@ -98,10 +98,7 @@ class Tester {
     if (error)
       result.error = fmt::format("cannot make '{}': {}", folder.string(), error.message());
     else if (writeFiles({{file, text}}, result.error))
-      result = runProcess(withFile(line_.command, file),
-                          {.timeoutSeconds = line_.timeout, .outputCap = outputCap, .cancelled = [cancel] {
-                             return stopRequested || (cancel != nullptr && *cancel);
-                           }});
+      result = runCommand(file, cancel, outputCap);
     return result;
   }
 
@@ -110,6 +107,21 @@ class Tester {
   }
 
  private:
+  ProcessResult runCommand(const std::string& file, const std::atomic<bool>* cancel, std::size_t outputCap) const {
+    ProcessResult result =
+        runProcess(withFile(line_.command, file),
+                   {.timeoutSeconds = line_.timeout, .outputCap = outputCap, .cancelled = [cancel] {
+                      return stopRequested || (cancel != nullptr && *cancel);
+                    }});
+    const std::string& program = line_.command.front();
+    if (result.end == ProcessResult::End::NotStarted)
+      result.error = fmt::format("cannot start '{}': {}{}", program, result.error,
+                                 program.find(' ') == std::string::npos
+                                     ? ""
+                                     : "; give each word as an argument of its own, or the whole line to sh -c");
+    return result;
+  }
+
   const ReduceLine& line_;
   fs::path folder_;
   std::string name_;
@@ -227,6 +239,10 @@ int run(const ReduceLine& line) {
     ++checks;
     const ProcessResult result = tester.run(candidate, 0, nullptr, 4096);
     if (stopRequested || tester.isInteresting(result)) return true;
+    if (result.end == ProcessResult::End::NotStarted) {
+      fail(Status::Usage, result.error);
+      return false;
+    }
     printAsked(result.out);
     printAsked(result.err);
     fail(Status::Usage,
@@ -279,7 +295,7 @@ int run(const ReduceLine& line) {
   if (line.verbose)
     printAsked(
         fmt::format("ptxopt: {} candidates were known already, {} were not PTX\n", result.known, result.invalid));
-  if (!commandError.empty()) return fail(Status::Usage, fmt::format("the command: {}", commandError));
+  if (!commandError.empty()) return fail(Status::Usage, commandError);
   return 0;
 }
 
