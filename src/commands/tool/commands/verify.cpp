@@ -74,6 +74,13 @@ Dependences dependencesOf(const Module& module, const std::vector<KernelVerdict>
   return all;
 }
 
+// "490 inputs"; of a difference, how many were equal before it was found.
+std::string inputs(const KernelVerdict& v) {
+  const std::string count = fmt::format("{} input{}", v.trials, v.trials == 1 ? "" : "s");
+  if (v.verdict != Verdict::Different) return count;
+  return v.trials == 0 ? "the first input that was compared" : "after " + count + " that gave equal results";
+}
+
 void printVerdicts(const std::vector<KernelVerdict>& verdicts, Dependences& dependences) {
   const bool colours = hasColours(stdout);
   for (const KernelVerdict& v : verdicts) {
@@ -81,7 +88,7 @@ void printVerdicts(const std::vector<KernelVerdict>& verdicts, Dependences& depe
                         : v.verdict == Verdict::Different ? Style::Bad
                                                           : Style::Doubtful;
     const std::string word = styled(fmt::format("{:<12}", name(v.verdict)), style, colours);
-    fmt::print("{}  {}  ({} inputs", word, v.kernel, v.trials);
+    fmt::print("{}  {}  ({}", word, v.kernel, inputs(v));
     if (v.dropped != 0) fmt::print(", {} more on which the first file fails", v.dropped);
     fmt::print(")\n");
     if (!v.detail.empty()) printResult(indented(v.detail));

@@ -55,10 +55,12 @@ std::vector<KernelVerdict> verifyRecords(const Module& a, const Module& b, const
         v.lastDropped = failure;
         continue;
       }
-      ++v.trials;
       const auto second = resultOf(archive, l, b, replayOptions, failure);
       const auto difference = second ? record::firstDifference(l, first->memory, second->memory) : std::nullopt;
-      if (second && !difference && first->printed == second->printed) continue;
+      if (second && !difference && first->printed == second->printed) {
+        ++v.trials;
+        continue;
+      }
       v.verdict = Verdict::Different;
       v.detail = fmt::format("launch {}: {}", number,
                              !second      ? failure
@@ -66,7 +68,7 @@ std::vector<KernelVerdict> verifyRecords(const Module& a, const Module& b, const
                                           : std::string("it prints something else"));
     }
     if (launches == 0) continue;
-    if (v.trials == 0) {
+    if (v.trials == 0 && v.verdict == Verdict::Equal) {
       v.verdict = Verdict::Inconclusive;
       v.reason = "fails on each launch";
       v.detail = v.lastDropped;
