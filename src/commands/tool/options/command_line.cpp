@@ -11,8 +11,10 @@
 #include <span>
 
 #include "dump/dump.h"
+#include "passes/manager/pipeline.h"
 #include "ptxas/find.h"
 #include "support/log.h"
+#include "support/nearest.h"
 #include "tool/commands/subcommands.h"
 #include "tool/files.h"
 #include "tool/manual/help.h"
@@ -53,6 +55,9 @@ class CommandLineReader {
   // ---- what was said ----
 
   bool takeRemarks(int& exitCode);
+  // Names that change nothing: of -Rpass, and of --print-before and --print-after.
+  static void warnOfNoPass(const std::string& remark, const PassPattern& pattern);
+  void warnOfStepsThatDoNotRun() const;
   void takeWarnings();
   CommandLine::Action action() const;
 
@@ -254,6 +259,7 @@ bool CommandLineReader::read(int argc, char** argv, int& exitCode) {
   line_.options.report = !line_.report.empty();
   line_.options.times = line_.timeReport;
   line_.action = action();
+  if (line_.action == CommandLine::Action::Optimize) warnOfStepsThatDoNotRun();
   exitCode = static_cast<int>(Status::Usage);
   return check();
 }
@@ -263,16 +269,44 @@ bool CommandLineReader::takeRemarks(int& exitCode) {
     const std::size_t equals = remark.find('=');
     const std::string kind = remark.substr(0, equals);
     const bool isKnown = equals != std::string::npos && (kind == "pass" || kind == "pass-missed");
+    PassPattern& pattern = kind == "pass" ? line_.remarks : line_.remarksMissed;
     const std::string wrong =
-        isKnown ? (kind == "pass" ? line_.remarks : line_.remarksMissed).compile(remark.substr(equals + 1))
-                : "say -Rpass=NAME or -Rpass-missed=NAME";
+        isKnown ? pattern.compile(remark.substr(equals + 1)) : "say -Rpass=NAME or -Rpass-missed=NAME";
     if (!wrong.empty()) {
       exitCode = fail(Status::Usage, fmt::format("-R{}: {}", remark, wrong));
       return false;
     }
+    warnOfNoPass(remark, pattern);
     line_.options.loopRemarks = true;
   }
   return true;
+}
+
+void CommandLineReader::warnOfNoPass(const std::string& remark, const PassPattern& pattern) {
+  if (remark.find('@') != std::string::npos) return;  // one of several runs, which only the pipeline has
+  std::vector<std::string_view> names;
+  for (const PassInfo& pass : passTable()) names.push_back(pass.name);
+  if (std::ranges::any_of(names, [&](std::string_view name) { return pattern.matches(std::string(name)); })) return;
+  const std::string meant = orNearest(remark.substr(remark.find('=') + 1), names);
+  log::warn(log::kTool, fmt::format("-R{}: no pass has such a name{}", remark,
+                                    meant.empty() ? "; --list-passes lists them" : meant));
+}
+
+void CommandLineReader::warnOfStepsThatDoNotRun() const {
+  const Options& o = line_.options;
+  std::vector<std::string> all = o.printBefore;
+  all.insert(all.end(), o.printAfter.begin(), o.printAfter.end());
+  std::string error;
+  const std::vector<Step> steps =
+      makePipeline({.level = o.level, .passes = o.passes ? &*o.passes : nullptr, .skip = o.skip}, all, error);
+  if (!error.empty()) return;  // optimize() says so
+  const auto warn = [&](std::string_view option, const std::vector<std::string>& names) {
+    for (const std::string& name : names)
+      if (std::ranges::none_of(steps, [&](const Step& step) { return isNamed(step, {&name, 1}); }))
+        log::warn(log::kTool, fmt::format("{}={}: {} does not run in this pipeline", option, name, name));
+  };
+  warn("--print-before", o.printBefore);
+  warn("--print-after", o.printAfter);
 }
 
 void CommandLineReader::takeWarnings() {
