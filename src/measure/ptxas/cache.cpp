@@ -208,7 +208,7 @@ std::string Cache::whyNotUsed() const {
 
 std::optional<std::string> Cache::find(const std::string& key) const {
   std::optional<std::string> value = findEntry(key);
-  log::debug(log::kCache, [&] { return fmt::format("{}: {}", key, value ? "found" : "not there"); });
+  log::debug(log::kCache, [&] { return fmt::format("cache: {} {}", value ? "hit" : "miss", key); });
   return value;
 }
 
