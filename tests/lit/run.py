@@ -22,8 +22,9 @@ lines have an EXPECT block each, in order.
 
 `// EXPECT: same` asks that standard output be the input, byte for byte. A single line `//| ...`, `//> ...` or `//! ...`
 takes any text that is not empty. A block without EXIT expects 0, one without `//!` lines an empty standard error.
-`//\\` behind a line says that it has no newline. --update writes the blocks anew from what the tool does; look at the
-difference before you commit it.
+`//\\` behind a line says that it has no newline. --update writes the blocks anew from what the tool does, a bare
+`// EXPECT` where the output is no longer the input, and makes those of a file without any; look at the difference before you
+commit it.
 
 Where a test is about few lines, its block has, instead of the `//|` lines,
 
@@ -54,6 +55,7 @@ HERE = Path(__file__).resolve().parent
 EXPECT = re.compile(rb"^// EXPECT\b", re.MULTILINE)
 CHECK = re.compile(r"// (CHECK|CHECK-NOT|CHECK-REST): (.*)")
 FAILED = "  <- does not hold"
+NOT_SAME = "// EXPECT: same, but it is not"
 BOM = b"\xef\xbb\xbf"
 SECONDS = 120
 
@@ -161,8 +163,7 @@ def matches(expected, actual, is_same, source):
     if any(CHECK.fullmatch(r) for r in expected):
         return checked(expected, rows, source)
     if expected and expected[0] == "// EXPECT: same":
-        head = "// EXPECT: same" if is_same else "// EXPECT: same, but it is not"
-        return [head] + [r for r in rows if is_same is False or not r.startswith(("//|", "//\\"))]
+        return ["// EXPECT: same" if is_same else NOT_SAME] + [r for r in rows if is_same is False or not r.startswith(("//|", "//\\"))]
     for prefix in ("//|", "//>", "//!"):
         if [r for r in expected if r.startswith(prefix)] != [f"{prefix} ..."]:
             continue
@@ -195,7 +196,8 @@ def test(tool, path, update):
         head = content[:len(content) - len(blocks)]
         if not head.endswith(b"\n"):
             return f"{path}: the input needs a newline at its end", 0
-        path.write_bytes(head + ("\n".join(flat[1]) + "\n").encode("utf-8", "surrogateescape"))
+        rows = ["// EXPECT" if row == NOT_SAME else row for row in flat[1]]
+        path.write_bytes(head + ("\n".join(rows) + "\n").encode("utf-8", "surrogateescape"))
         return None, len(commands)
     diff = "\n".join(difflib.unified_diff(*flat, f"{path.name}: expected", "what came", lineterm="", n=2))
     return f"{path}\n{diff}", len(commands)
@@ -240,10 +242,13 @@ def self_test(tool):
             path.write_text(head + block)
             if (test(tool, path, False)[0] is None) != passes:
                 wrong.append(f"{'fails' if passes else 'passes'}:\n{block}")
+        path.write_text(TWO.replace("// EXPECT", "// EXPECT: same"))
+        if test(tool, path, False)[0] is None or test(tool, path, True)[0] is not None or test(tool, path, False)[0] is not None:
+            wrong.append("--update of a test whose output is not the same as its input leaves one that fails")
         path.write_text(GOOD + "// CHECK: .entry\n")
         if test(tool, path, True)[0] is None or path.read_text() != GOOD + "// CHECK: .entry\n":
             wrong.append("--update passes, or changes, a CHECK that does not hold")
-    return len(cases) + 1, wrong
+    return len(cases) + 2, wrong
 
 
 def main():
