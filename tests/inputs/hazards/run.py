@@ -50,8 +50,7 @@ PIPELINES = {
     "rename-webs": ["--passes=rename-webs", "--verify-each"],
     "both": ["--passes=dce,rename-webs,dce", "--verify-each"],
     "split": ["--passes=split-live-ranges,split-high-pressure", "--split-registers=8", "--verify-each"],
-    "clean-up": ["--skip-pass=inline-calls,apply-facts,read-only-loads,sroa,uniformize-broadcasts,infer-address-space,divide,licm-slow-ops,"
-                 "wide-multiply,local-cse,slsr,lsr,widen-accesses,schedule-loads,loop-forms", "--verify-each"],
+    "clean-up": ["--skip-pass=OTHERS", "--verify-each"],
     "default": ["--verify-each"],
     "shifts": [*only("shifted-products", "always"), "--verify-each"],
     "cse": ["--passes=local-cse,dce", "--verify-each"],
@@ -105,6 +104,12 @@ def read_rules(text):
     if not rules or not breaks:
         raise BadRules("no rules" if breaks else "no line `// Breaks ...`")
     return rules
+
+
+def others_than_clean_up(tool):
+    """The steps of the pipeline that may change the machine code."""
+    listed = subprocess.run([tool, "--list-pipeline"], capture_output=True, text=True, check=True, timeout=60).stdout
+    return ",".join(step for step, _, kind, *_ in map(str.split, listed.splitlines()) if kind != "Cleanup")
 
 
 def run(tool, path, arguments):
@@ -181,6 +186,7 @@ def main():
     args = parser.parse_args()
     tool = os.path.abspath(args.tool)
     paths = sorted(p for p in HERE.glob("*.ptx") if not args.names or p.stem in args.names)
+    PIPELINES["clean-up"][0] = f"--skip-pass={others_than_clean_up(tool)}"
     failures = []
     paths = sample.sampled(paths, args.sample, lambda p: p.stem)
     with_ptxas = machine_code.find_ptxas() is not None
