@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Every analysis that a pass's row in passes.def names is asked for in a text test of the pass.
+"""Every pass has a text test, and every analysis that its row in passes.def names is asked for in one.
 
   tests/lit/asks.py --tool PATH [--self-test]
 
-That a pass asks for no other is what --verify-analyses checks. The commands of the tests in the pass's folder are run with
+A text test of a pass is one whose RUN line has the pass in its --passes. That a pass asks for no other analysis is what --verify-analyses checks. The commands of the tests in the pass's folder are run with
 --log-level=trace, which says what each pass asks for, until all is found; the tests of other folders come after them.
 
---self-test sees that an analysis that is not asked for is found.
+--self-test sees that a pass without a test, and an analysis that is not asked for, are found.
 """
 import argparse
 import os
@@ -21,6 +21,7 @@ from run import HERE, SECONDS, BadTest, split
 os.environ["PTXOPT_GUARD"] = "off"
 
 SOURCES = HERE.parent.parent / "src"
+RUNS = re.compile(r"^// RUN: .*?--passes[= ](\S+)", re.MULTILINE)
 ASKED = re.compile(r"^ptxopt: trace: .*: ([\w-]+)(?:@\d+)?: asked for (.*)$", re.MULTILINE)
 
 
@@ -31,6 +32,21 @@ def declared():
     passes = (SOURCES / "optimize/passes/manager/passes.def").read_text(encoding="utf-8")
     rows = re.findall(r'^PTXOPT_PASS\(\w+, "([\w-]+)", \w+, asks\(([^)]*)\)', passes, re.MULTILINE)
     return {name: {words[w.strip()] for w in ids.split(",") if w.strip()} for name, ids in rows}
+
+
+def listed(tool):
+    """The names of the passes."""
+    run = subprocess.run([tool, "--list-passes"], capture_output=True, text=True, check=True, timeout=SECONDS)
+    return [line.split()[0] for line in run.stdout.splitlines()]
+
+
+def untested(names, folder=HERE):
+    """The passes that no RUN line has in its --passes."""
+    left = set(names)
+    for path in folder.glob("*/*.ptx"):
+        for chosen in RUNS.findall(path.read_text(encoding="utf-8", errors="replace")):
+            left -= {name.split("@")[0] for name in chosen.split(",")}
+    return sorted(left)
 
 
 def asked_by(tool, path, passes):
@@ -76,8 +92,11 @@ def self_test(tool):
         (Path(name) / "dce").mkdir()
         (Path(name) / "dce" / "test.ptx").write_text(SELF_TEST)
         found = missing(tool, {"dce": {"needed liveness", "loops"}}, Path(name))
+        without = untested(["dce", "lsr"], Path(name))
     if found != {"dce": {"loops"}}:
         yield f"missing are {found}"
+    if without != ["lsr"]:
+        yield f"without a test are {without}"
 
 
 def main():
@@ -91,6 +110,7 @@ def main():
     else:
         failures = [f"{name}: no text test in which it asks for {', '.join(sorted(names))}"
                     for name, names in sorted(missing(tool, declared()).items())]
+        failures += [f"{name}: no text test whose RUN line has it in --passes" for name in untested(listed(tool))]
     for failure in failures:
         print(failure)
     print(f"asks: {len(failures)} failed")
