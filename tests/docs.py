@@ -602,6 +602,9 @@ def check_subjects(pages, facts):
     for name, _, _ in facts.passes:
         if name not in found:
             yield f"docs/passes.md has no heading for {name}"
+    for name, *_ in declared("src/optimize/analysis/manager/analyses.def", "PTXOPT_ANALYSIS"):
+        if not re.search(rf"^\| [^|]* \|[^|]*`{name}`[^|]*\| [^|]* \| [^|]* ?\|$", pages["docs/architecture.md"], re.M):
+            yield f"docs/architecture.md has no row of analyses with the id {name}"
     for name in facts.dumps:
         if f"| `{name.strip()}` |" not in pages["docs/dumps.md"]:
             yield f"docs/dumps.md has no row for {name.strip()}"
@@ -665,6 +668,7 @@ PLANTS = [
     ("README", "docs/README.md", "`ptxopt tune`", "`ptxopt-tune`"),
     ("subjects", "docs/passes.md", "### divide", "### divides"),
     ("subjects", "docs/dumps.md", "| `scev` |", "| `scv` |"),
+    ("subjects", "docs/architecture.md", "`PlainRegisters`, ", ""),
     ("subjects", "tests/README.md", "tests/codegen/spaces", "tests/"),
     ("subjects", "docs/seeds.md", "| `src/optimize/passes/dce/local_dce.cpp` |", "| |"),
     ("paths", "docs/seeds.md", "`src/optimize/passes/dce/local_dce.cpp`", "`src/optimize/passes/dce/locals_dce.cpp`"),
