@@ -118,8 +118,7 @@ void ReplayGpuLine::addTo(CLI::App& app) {
       ->type_name("ptx|cubin")
       ->check(CLI::IsMember({"ptx", "cubin"}))
       ->capture_default_str();
-  add(app.add_option("--ptxas", ptxas,
-                     "for --load cubin [$PTXOPT_PTXAS, $PTXAS, or the first one found]"))
+  add(app.add_option("--ptxas", ptxas, "for --load cubin [$PTXOPT_PTXAS, $PTXAS, or the first one found]"))
       ->type_name("PROGRAM");
   add(app.add_option("--json", json, "write the results as JSON"))->type_name("FILE.json");
 }

@@ -66,7 +66,8 @@ bool readReportLine(int argc, char** argv, ReportLine& line, int& exitCode) {
     return false;
   }
   const std::string& program = line.assembly.program;
-  if (const std::string why = program.empty() ? std::string() : ptxas::whyNoProgram("--ptxas", program); !why.empty()) {
+  if (const std::string why = program.empty() ? std::string() : ptxas::whyNoProgram("--ptxas", program);
+      !why.empty()) {
     exitCode = fail(Status::Usage, why);
     return false;
   }

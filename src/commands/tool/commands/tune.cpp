@@ -72,8 +72,7 @@ bool readTuneLine(int argc, char** argv, TuneLine& line, int& exitCode) {
                  "output then depends on the machine")
       ->type_name("SECONDS")
       ->check(numberNotNegative());
-  app.add_option("--ptxas", line.ptxas,
-                 "the ptxas to use [$PTXOPT_PTXAS, $PTXAS, or the first one found]")
+  app.add_option("--ptxas", line.ptxas, "the ptxas to use [$PTXOPT_PTXAS, $PTXAS, or the first one found]")
       ->type_name("PROGRAM");
   app.add_option("--timeout", line.timeoutSeconds, "give up on a run of ptxas after so long")
       ->type_name("SECONDS")

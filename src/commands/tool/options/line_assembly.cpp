@@ -12,8 +12,7 @@ namespace ptxopt::tool {
 
 CLI::Option* LineAssembly::addTo(CLI::App& app) {
   CLI::Option* const ptxas =
-      app.add_option("--ptxas", program,
-                     "the ptxas to use [$PTXOPT_PTXAS, $PTXAS, or the first one found]")
+      app.add_option("--ptxas", program, "the ptxas to use [$PTXOPT_PTXAS, $PTXAS, or the first one found]")
           ->type_name("PROGRAM");
   app.add_option("--ptxas-option", arguments, "one more argument of ptxas")
       ->type_name("OPTION")
