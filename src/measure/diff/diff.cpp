@@ -201,7 +201,7 @@ void addUnknown(Result& result) {
         ++unknown;
     if (unknown == 0) continue;
     const std::string message = fmt::format(
-        "{} {} not known of {} kernel{}, so that nothing was checked{}", name(limit.measure),
+        "{} {} not known of {} kernel{}, and not checked there{}", name(limit.measure),
         limit.measure == ptxas::Measure::Code || limit.measure == ptxas::Measure::CompileTime ? "is" : "are",
         unknown, unknown == 1 ? "" : "s",
         limit.measure == ptxas::Measure::Spills  ? "; cubins do not tell them, only their stack (--fail-on stack)"

@@ -72,7 +72,10 @@ std::optional<FailOn> parseFailOn(std::string_view text, std::string& error) {
     if (item == "missing") {
       result.missing = true;
     } else {
-      const auto measure = ptxas::measureNamed(what);
+      // Two names are those of the JSON, which limits take, too.
+      const auto measure = ptxas::measureNamed(what == "registers"      ? "regs"
+                                               : what == "instructions" ? "sass"
+                                                                        : what);
       if (!measure)
         return fail(
             item,

@@ -83,8 +83,9 @@ std::string guardWarnings(const GuardReport& guard, std::string_view fileName) {
                "{}: warning: ptxas refuses the optimized text; the input is kept. Please report this: {} [guard]\n",
                fileName, guard.trouble);
   if (!guard.trouble.empty())
-    return out + fmt::format("{}: warning: not compared with the input, which is kept: {} [guard]\n", fileName,
-                             guard.trouble);
+    return out + fmt::format(
+                     "{}: warning: the input is kept, since it could not be compared with the result: {} [guard]\n",
+                     fileName, guard.trouble);
   const std::string unjudged = unjudgedFunctions(guard);
   return unjudged.empty() ? out : out + fmt::format("{}: warning: {} [guard]\n", fileName, unjudged);
 }

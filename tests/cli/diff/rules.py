@@ -63,7 +63,7 @@ class Rules(Suite):
         before = Side().unit("a.ptx", *(function(n) for n in ("same", "free", "costly", "spilling")))
         after = Side().unit("a.ptx", function("same"), function("free", registers=34), function("costly", registers=40, warps=48),
                             function("spilling", spill_loads=8))
-        for options, failing in (((), {"costly", "spilling"}), (("--fail-on", "regs"), {"free", "costly"}), (("--fail-on", "regs:2"), {"costly"}),
+        for options, failing in (((), {"costly", "spilling"}), (("--fail-on", "regs"), {"free", "costly"}), (("--fail-on", "registers"), {"free", "costly"}), (("--fail-on", "regs:2"), {"costly"}),
                                  (("--fail-on", "regs:8"), set())):
             result = self.diff(before, after, *options, status=int(bool(failing)))
             found = {f["name"] for f in result["functions"] if f["change"] == "regression"}

@@ -296,6 +296,7 @@ void CommandLineReader::warnOfStepsThatDoNotRun() const {
   const Options& o = line_.options;
   std::vector<std::string> all = o.printBefore;
   all.insert(all.end(), o.printAfter.begin(), o.printAfter.end());
+  if (all.empty()) return;
   std::string error;
   const std::vector<Step> steps =
       makePipeline({.level = o.level, .passes = o.passes ? &*o.passes : nullptr, .skip = o.skip}, all, error);
