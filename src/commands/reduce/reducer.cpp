@@ -18,6 +18,7 @@
 
 #include "ir/verify.h"
 #include "reduce/reductions.h"
+#include "support/demangle.h"
 #include "text/parse.h"
 #include "text/print.h"
 
@@ -227,7 +228,10 @@ NormalizedText normalize(std::string_view text, std::string_view kernel, const s
   }
   Module& module = *std::get<0>(first);
   Edit edit(module);
-  if (!kernel.empty() && !keepOnlyKernel(edit, kernel)) {
+  std::vector<std::string> kernels;
+  for (const Function& f : module.functions)
+    if (f.isEntry) kernels.emplace_back(module.text(f.name));
+  if (!kernel.empty() && !keepOnlyKernel(edit, nameMeant(std::string(kernel), kernels))) {
     result.error = fmt::format("there is no kernel '{}' in '{}'", kernel, fileName);
     return result;
   }

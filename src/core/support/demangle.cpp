@@ -2,7 +2,9 @@
 
 #include <cxxabi.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <memory>
 
 namespace ptxopt {
@@ -25,6 +27,17 @@ std::array<std::string, 3> calledNames(std::string_view name) {
   std::string bare = readable.substr(0, readable.find_first_of("(<"));
   bare.erase(0, bare.rfind(' ') + 1);  // templates come with what they return
   return {std::string(name), readable, bare.empty() ? readable : bare};
+}
+
+std::string nameMeant(const std::string& called, std::span<const std::string> names) {
+  if (called.empty() || std::ranges::find(names, called) != names.end()) return called;
+  const auto isCalledSo = [&](const std::string& name) {
+    const auto all = calledNames(name);
+    return std::ranges::find(all, called) != all.end();
+  };
+  const auto found = std::ranges::find_if(names, isCalledSo);
+  if (found == names.end() || std::any_of(std::next(found), names.end(), isCalledSo)) return called;
+  return *found;
 }
 
 }  // namespace ptxopt

@@ -9,6 +9,7 @@
 #include "ptxas/cubin.h"
 #include "ptxas/measures.h"
 #include "sass/decode.h"
+#include "support/demangle.h"
 #include "timing/launch_versions.h"
 
 namespace ptxopt::ptxas {
@@ -117,8 +118,11 @@ std::optional<TimedCubin> timeCubin(std::string_view bytes, const TimedCubinOpti
   TimedCubin result;
   result.architecture = figures.architecture;
   result.figuresOf = machine.figuresOf();
+  std::vector<std::string> names;
+  for (const FunctionCode& f : std::get<CubinCode>(code).functions) names.push_back(f.name);
+  const std::string only = nameMeant(options.function, names);
   for (const FunctionCode& f : std::get<CubinCode>(code).functions) {
-    if (!options.function.empty() && f.name != options.function) continue;
+    if (!only.empty() && f.name != only) continue;
     FunctionMeasures kernel = *figures.find(f.name);
     if (options.threads != 0 && kernel.threads == 0) kernel.threads = options.threads;
     if (options.loops != nullptr && kernel.threads == 0)

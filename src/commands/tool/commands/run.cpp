@@ -14,6 +14,7 @@
 #include "profiling/launch_profiler.h"
 #include "record/archive.h"
 #include "record/recorder.h"
+#include "support/demangle.h"
 #include "support/temporary_folder.h"
 #include "text/parse.h"
 #include "tool/commands/profile_file.h"
@@ -100,7 +101,7 @@ std::vector<Prepared> prepare(const RunLine& line, exec::Machine& machine, RunMe
   std::vector<Prepared> launches;
   for (const RunLaunch& launch : line.launches) {
     Prepared p;
-    p.kernel = launch.kernel;
+    p.kernel = nameMeant(launch.kernel, kernels);
     if (kernels.empty()) throw RunError("there is no kernel in the file");
     if (p.kernel.empty() && kernels.size() > 1)
       throw RunError(fmt::format("--kernel is one of {}", fmt::join(kernels, ", ")));

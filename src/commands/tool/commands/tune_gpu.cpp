@@ -9,6 +9,7 @@
 
 #include "exec/error.h"
 #include "record/archive.h"
+#include "support/demangle.h"
 #include "target/occupancy.h"
 #include "text/parse.h"
 #include "tool/commands/run_values.h"
@@ -124,7 +125,7 @@ std::optional<DeviceBench> TuneGpuLine::bench(std::string_view text, const tune:
   std::vector<std::string> kernels;
   for (const tune::FunctionPiece& piece : pieces->functions)
     if (piece.isKernel) kernels.push_back(piece.name);
-  if (kernel.empty() && kernels.size() == 1) kernel = kernels[0];
+  kernel = kernel.empty() && kernels.size() == 1 ? kernels[0] : nameMeant(kernel, kernels);
   if (std::ranges::find(kernels, kernel) == kernels.end()) {
     error = kernel.empty() ? fmt::format("the file has {} kernels: --kernel names one", kernels.size())
                            : fmt::format("there is no kernel '{}'", kernel);

@@ -12,6 +12,7 @@
 
 #include "facts/facts.h"
 #include "record/record.h"
+#include "support/demangle.h"
 #include "text/parse.h"
 #include "tool/commands/launch_list.h"
 #include "tool/commands/shape.h"
@@ -294,6 +295,10 @@ int verifyCommand(int argc, char** argv) {
 
   if (!line.facts.read(error) || !(error = line.facts.giveTo(*a)).empty()) return fail(Status::Usage, error);
 
+  std::vector<std::string> kernels;
+  for (const Function& f : a->functions)
+    if (f.isEntry && f.hasBody) kernels.emplace_back(a->text(f.name));
+  line.options.kernel = nameMeant(line.options.kernel, kernels);
   keepFreedMemory();
   std::vector<KernelVerdict> verdicts;
   try {
