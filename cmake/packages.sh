@@ -28,7 +28,8 @@ mount -t proc proc "$root/proc"
 mkdir "$root/packages"
 cp "$to"/ptxopt_*.deb "$to"/ptxopt-*.whl tests/python/installed.py samples/saxpy.ptx "$root/packages"
 
-chroot "$root" sh -euc '
+# Without variables of this machine, such as CUDA_HOME.
+env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root ${http_proxy+"http_proxy=$http_proxy"} chroot "$root" sh -euc '
   python3 -m venv /venv
   /venv/bin/pip install -q --no-index /packages/ptxopt-*.whl
   /venv/bin/python /packages/installed.py --version "$1" --ptx /packages/saxpy.ptx

@@ -37,7 +37,8 @@ make_source() {
   trap 'exit 1' HUP INT TERM
   bare "$root"
   tar -xzf "$to/$name.tar.gz" -C "$root"
-  chroot "$root" sh -euc '
+  # Without variables of this machine, such as CUDA_HOME.
+  env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root ${http_proxy+"http_proxy=$http_proxy"} chroot "$root" sh -euc '
     cd "/$1"
     apt-get -q update
     DEBIAN_FRONTEND=noninteractive cmake/install-packages.sh build
