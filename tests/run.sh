@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds and tests on Debian 12, installing what is missing (as root, or with sudo).
 #
-#   tests/run.sh --fast     the preset ci, in build/ci, and the tests for the work of the day: two minutes after the build
+#   tests/run.sh --fast     the preset ci, in build/ci, and the tests for the work of the day: a minute after the build
 #   tests/run.sh --quick    the preset ci and all its tests, without the corpus
 #   tests/run.sh            what CI runs: also the sanitizer build, the corpus, and a minute of fuzzing; of the
 #                           longest tests a fixed sample
