@@ -421,7 +421,7 @@ TEST_CASE("guard: no ptxas to ask keeps the input and says so") {
   CHECK(done.guard.kept.size() == 4);
   for (const guard::KeptFunction& f : done.guard.kept) CHECK(f.reason == guard::kNotJudged);
   CHECK(done.guard.trouble.find("could not be started") != std::string::npos);
-  CHECK(guard::guardWarnings(done.guard, "f.ptx").find("f.ptx: warning: not compared") == 0);
+  CHECK(guard::guardWarnings(done.guard, "f.ptx").find("f.ptx: warning: the input is kept") == 0);
   const auto json = nlohmann::json::parse(done.result.reportJson);
   CHECK(json.at("guard").at("mode") == "ptxas");
   CHECK(json.at("guard").at("trouble") == done.guard.trouble);
