@@ -191,7 +191,7 @@ TEST_CASE("attemptsOf: fewer registers, without the likeliest pass, without it i
 }
 
 TEST_CASE("worstLoop: the one that lost most cycles of a run, of as many loops") {
-  const auto f = [](std::vector<std::pair<double, double>> loops) {
+  const auto f = [](const std::vector<std::pair<double, double>>& loops) {
     ptxas::FunctionMeasures m;
     m.time.emplace();
     m.time->model = "m";

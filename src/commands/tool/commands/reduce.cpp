@@ -22,6 +22,7 @@
 #include "tool/options/number_checks.h"
 #include "tool/options/parse_arguments.h"
 #include "tool/terminal/messages.h"
+#include "tool/terminal/terminal.h"
 
 namespace ptxopt::tool {
 namespace {

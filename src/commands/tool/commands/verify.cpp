@@ -77,7 +77,7 @@ Dependences dependencesOf(const Module& module, const std::vector<KernelVerdict>
 
 // "490 inputs"; of a difference, how many were equal before it was found.
 std::string inputs(const KernelVerdict& v) {
-  const std::string count = fmt::format("{} input{}", v.trials, v.trials == 1 ? "" : "s");
+  std::string count = fmt::format("{} input{}", v.trials, v.trials == 1 ? "" : "s");
   if (v.verdict != Verdict::Different) return count;
   return v.trials == 0 ? "the first input that was compared" : "after " + count + " that gave equal results";
 }
