@@ -172,7 +172,7 @@ def _program(ptxas: "os.PathLike[str] | str | None") -> Optional[str]:
     if ptxas is None:
         return None
     path = os.fspath(ptxas)
-    if shutil.which(path) is None and not os.access(path, os.X_OK):
+    if shutil.which(path) is None and not (os.path.isfile(path) and os.access(path, os.X_OK)):
         raise UsageError(f"option 'ptxas': {path!r} is not a program")
     return path
 

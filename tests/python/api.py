@@ -86,7 +86,8 @@ def mistakes(t, ptxopt):
     for wrong, said in (({"level": "2"}, "option 'level' is a number, not '2'"), ({"facts": "f.json"}, "option 'facts' is a dictionary"),
                         ({"knobs": ["a=1"]}, "option 'knobs' is a dictionary"), ({"passes": "dce"}, "option 'passes' is a list of words"),
                         ({"knobs": {"form-carry-steps": "maybe"}}, "it is off or gain or always"),
-                        ({"knobs": {"lsr-rp-limit": "many"}}, "it is a number"), ({"ptxas": "/nowhere/ptxas"}, "'/nowhere/ptxas' is not a program")):
+                        ({"knobs": {"lsr-rp-limit": "many"}}, "it is a number"), ({"ptxas": "/nowhere/ptxas"}, "'/nowhere/ptxas' is not a program"),
+                        ({"ptxas": "/"}, "'/' is not a program")):
         t.check(said in str(raised(ptxopt.UsageError, lambda: ptxopt.optimize(text, **wrong))), f"{wrong}: not {said}")
     named, numbered = (ptxopt.optimize(sample("softmax.ptx"), knobs={"lsr-selection": value}, guard="off").ptx for value in ("cheapest", 1))
     t.check(named == numbered, "a value of a knob by its name")

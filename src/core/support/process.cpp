@@ -97,8 +97,8 @@ void endWithPrograms(int signal) {
 }
 
 extern "C" void onEndingSignal(int signal) {
-  endingBy = signal;
-  if (starting == 0) endWithPrograms(signal);  // otherwise the thread that starts one does
+  const bool isFirst = endingBy.exchange(signal) == 0;
+  if (starting == 0 || !isFirst) endWithPrograms(signal);  // otherwise the thread that starts one does
 }
 
 // A program that is started, and then runs, as long as this lives.

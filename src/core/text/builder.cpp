@@ -25,10 +25,10 @@ void Builder::start(const Token& first) {
   if (context_ == Context::Module) {
     itemBegin_ = offsetOf(first);
     itemKind_ = ItemKind::Directive;
-    if (module_.versionMajor == 0 && first.type != PtxLexer::VERSION)
+    if (module_.versionMajor == 0 && *first.begin != '.')  // a directive is PTX, whatever comments name
       for (const std::string_view word : {"__global__", "#include"})
         if (module_.source.find(word) != std::string_view::npos)
-          fail(first, "this is C++, not PTX text: nvcc -ptx makes PTX of it, and ptxopt nvcc compiles it");
+          fail(first, "this is C++, not PTX text: nvcc -ptx makes PTX of it");
     if ((module_.versionMajor == 0) != (first.type == PtxLexer::VERSION))
       fail(first, module_.versionMajor == 0 ? "a module begins with .version" : "a second .version");
     if (module_.versionMajor != 0 && module_.target.empty() && first.type != PtxLexer::TARGET)

@@ -67,6 +67,7 @@ TEST_CASE("errors: a module begins with .version and .target") {
   for (const std::string text :
        {"#include <a.h>\n", "__global__ void k() {}\n", "extern \"C\" __global__ void k();\n"})
     CHECK(refused(text).find("1:1 this is C++, not PTX text: ") == 0);
+  CHECK(refused(".target sm_80 // of a __global__ function\n") == "1:1 a module begins with .version");
   CHECK(refused(".version 8.0\n") == "2:1 no .target directive");
   CHECK(refused(".version 8.0\n.entry k() { }") == "2:1 a .target directive comes after .version");
   CHECK(inModule(".version 8.0\n") == "4:1 a second .version");

@@ -31,8 +31,7 @@ void PtxasLine::addTo(CLI::App& app) {
       ->type_name("KIND")
       ->group(kPtxas);
   app.add_option("--ptxas", program,
-                 "the ptxas to use, or its version, such as 12.9 [the first of $PTXOPT_PTXAS, $PTXAS, $CUDA_HOME, "
-                 "$CUDA_PATH, PATH]")
+                 "the ptxas to use, or its version, such as 12.9 [$PTXOPT_PTXAS, $PTXAS, or the first one found]")
       ->type_name("PROGRAM")
       ->group(kPtxas);
   app.add_option("--ptxas-timeout", timeout, "give up on a file after SECONDS [600]")
