@@ -37,9 +37,12 @@ std::string findInPath(std::string_view name) {
   return {};
 }
 
+bool hasFolder(std::string_view value) { return value.find('/') != std::string_view::npos; }
+
+// The file that is run, as a shell would; empty: there is none.
 std::string programOf(const std::string& value) {
-  if (isUsable(value)) return value;
-  return value.find('/') == std::string::npos ? findInPath(value) : std::string();
+  if (!hasFolder(value)) return findInPath(value);
+  return isUsable(value) ? value : std::string();
 }
 
 // Collects candidates: usable, each file once.
@@ -107,9 +110,11 @@ bool isThisProgram(const std::string& path) {
 
 std::string whyNoProgram(const char* variable, const std::string& value) {
   std::string why = whyNotCallable(value);
-  if (why.empty() || !programOf(value).empty()) return {};
-  if (value.find('/') == std::string::npos) why += " here or in PATH";
-  return fmt::format("{} is '{}': {}", variable, value, why);
+  if (!hasFolder(value)) {
+    if (!findInPath(value).empty()) return {};
+    why = "there is no such program in PATH" + (why.empty() ? fmt::format("; the file here is './{}'", value) : "");
+  }
+  return why.empty() ? why : fmt::format("{} is '{}': {}", variable, value, why);
 }
 
 std::string whyNoToolkit(const char* variable, const std::string& folder, const char* name) {

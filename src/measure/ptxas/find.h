@@ -43,7 +43,7 @@ void addPython(PtxasCandidates& to);
 std::string insteadOf(const std::string& why, const std::string& taken);
 
 // What is wrong with a variable that names a program, "PTXAS is '/a': there is no such file"; empty where nothing is.
-// A name without a slash is looked for in PATH.
+// A name without a slash is looked for in PATH, and only there.
 std::string whyNoProgram(const char* variable, const std::string& value);
 // The same of one that names the folder of a toolkit, whose bin/NAME is wanted.
 std::string whyNoToolkit(const char* variable, const std::string& folder, const char* name);

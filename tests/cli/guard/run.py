@@ -245,6 +245,10 @@ def test_no_verdict(bench, folder):
             code, output, messages = plain(bench.tool, text, out, f"--guard={guard}", "--ptxas", program)
             check(code == 2 and output == "what was there" and f"--ptxas is '{program}'" in messages and words in messages,
                   f"{program}, --guard={guard}: {code} {messages}")
+    # A name without a folder is looked for in PATH alone, as a shell does.
+    done = subprocess.run([bench.tool, "-", "-o", "-", "--ptxas", Path(locked).name], input="", capture_output=True, text=True, timeout=60,
+                          cwd=Path(locked).parent)
+    check(done.returncode == 2 and f"--ptxas is '{Path(locked).name}': there is no such program in PATH" in done.stderr, f"a name: {done.stderr}")
     cases += [(broken, bench.real, "add")]
     for given, program, words in cases:
         some = "figures" in words  # of the file as a whole there is a verdict
@@ -356,7 +360,7 @@ def test_environment(bench, folder):
              if not name.startswith("PTXOPT_") and name not in ("PTXAS", "CUDA_HOME", "CUDA_PATH")}
     cases = [("PTXOPT_PTXAS", folder / "nothing", "there is no such file"), ("PTXAS", folder / "nothing", "there is no such file"),
              ("PTXOPT_PTXAS", empty, "it is a folder"), ("PTXAS", file, "it is not executable"),
-             ("PTXAS", "no-such-program", "there is no such file here or in PATH"),
+             ("PTXAS", "no-such-program", "there is no such program in PATH"),
              ("CUDA_HOME", folder / "nothing", "there is no such folder"), ("CUDA_HOME", file, "it is not a folder"),
              ("CUDA_PATH", empty, "there is no bin/ptxas in it")]
     for name, value, words in cases:

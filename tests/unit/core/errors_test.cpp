@@ -152,8 +152,8 @@ TEST_CASE("errors: nesting that is too deep") {
   CHECK(inBody(".reg .b32 r;\nmov.u32 r, " + repeat("(", 257) + "1;") == "7:268 nested deeper than 256 levels");
   CHECK(inModule(".global .b32 a[] = " + repeat("{", 257) + "1;") == "4:276 nested deeper than 256 levels");
   CHECK(inModule(".global .b32 a = " + repeat("(", 257) + "1;") == "4:274 nested deeper than 256 levels");
-  Parsed(kHeader + ".global .b32 a = " + repeat("(", 256) + "1" + repeat(")", 256) + ";\n");
-  Parsed(kHeader + ".entry k()\n" + repeat("{", 5000) + repeat("}", 5000) + "\n");
+  const Parsed parentheses(kHeader + ".global .b32 a = " + repeat("(", 256) + "1" + repeat(")", 256) + ";\n");
+  const Parsed blocks(kHeader + ".entry k()\n" + repeat("{", 5000) + repeat("}", 5000) + "\n");
 }
 
 // The parser must not run out of stack, whatever it is given.

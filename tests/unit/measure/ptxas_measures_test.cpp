@@ -640,8 +640,7 @@ TEST_CASE("find: what is wrong with a variable") {
   CHECK(ptxas::whyNoProgram("PTXAS", "sh").empty());
   CHECK(ptxas::whyNoProgram("PTXAS", "/proc/self/exe").empty());
   CHECK(ptxas::whyNoProgram("PTXAS", "/nothing") == "PTXAS is '/nothing': there is no such file");
-  CHECK(ptxas::whyNoProgram("PTXAS", "no such one") ==
-        "PTXAS is 'no such one': there is no such file here or in PATH");
+  CHECK(ptxas::whyNoProgram("PTXAS", "no such one") == "PTXAS is 'no such one': there is no such program in PATH");
   CHECK(ptxas::whyNoProgram("PTXAS", "/tmp") == "PTXAS is '/tmp': it is a folder");
   CHECK(ptxas::whyNoProgram("PTXAS", folder.file("file")).ends_with(": it is not executable"));
   CHECK(ptxas::whyNoProgram("PTXAS", "/dev/null").ends_with(": it is not a regular file"));
