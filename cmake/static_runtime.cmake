@@ -2,8 +2,6 @@
 # same way, which Debian has as a shared library only, and which needs the shared runtime. What of it is no template is
 # compiled here, as version 9 has it; other versions are used as they are. Sanitizers bring a runtime of their own. The programs
 # lie at a fixed address (-no-pie): 13,700 addresses in tables would be written at each start otherwise, and 43 pages more.
-option(PTXOPT_STATIC_RUNTIME "Link the C++ runtime into ptxopt and ptxopt-ptxas" ON)
-
 function(ptxopt_static_runtime target)
   if(PTXOPT_STATIC_RUNTIME AND fmt_VERSION VERSION_GREATER_EQUAL 9 AND fmt_VERSION VERSION_LESS 10
      AND NOT PTXOPT_SANITIZED)

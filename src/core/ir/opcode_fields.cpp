@@ -2,11 +2,10 @@
 // which is meant, and a word that is unknown or sets a field twice counts as Other.
 #include "ir/opcode_fields.h"
 
-#include <array>
 #include <string_view>
-#include <unordered_map>
 
 #include "ir/opcodes.h"
+#include "support/table_index.h"
 
 namespace ptxopt {
 namespace {
@@ -52,20 +51,8 @@ constexpr Modifier kModifiers[] = {
 #include "ir/modifiers.def"
 };
 
-// The rows of a spelling: one or two.
-using Rows = std::array<const Modifier*, 2>;
-
-const std::unordered_map<std::string_view, Rows>& modifiersBySpelling() {
-  static const auto index = [] {
-    std::unordered_map<std::string_view, Rows> map;
-    for (const Modifier& m : kModifiers) {
-      Rows& rows = map.try_emplace(m.spelling, Rows{}).first->second;
-      rows[rows[0] != nullptr] = &m;
-    }
-    return map;
-  }();
-  return index;
-}
+// A spelling has one row, or two.
+constexpr TableIndex kBySpelling(kModifiers, [](const Modifier& m) { return m.spelling; });
 
 // Whether a spelling that two fields have means this one in the operation: a comparison has no halves, and only a vote asks
 // for lanes that agree.
@@ -80,10 +67,9 @@ bool isFieldOf(Op op, Field f) {
 }
 
 const Modifier* find(Op op, std::string_view word) {
-  const auto it = modifiersBySpelling().find(word);
-  if (it == modifiersBySpelling().end()) return nullptr;
-  const auto& [first, second] = it->second;
-  return second == nullptr || isFieldOf(op, first->field) ? first : second;
+  const auto rows = kBySpelling.rows(word);
+  if (rows.empty()) return nullptr;
+  return rows.size() == 1 || isFieldOf(op, rows.front().field) ? &rows.front() : &rows.back();
 }
 
 template <typename T>

@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <string>
-#include <unordered_map>
+
+#include "support/table_index.h"
 
 namespace ptxopt {
 namespace {
@@ -32,27 +33,21 @@ constexpr ModifierEffect kModifierEffects[] = {
     {"sc", Volatile | Ordering},
 };
 
-struct Key {
-  std::vector<std::string_view> modifiers;
-  const OpcodeRow* row;
-};
+constexpr auto modifiersOf(std::string_view key) { return std::count(key.begin(), key.end(), '.'); }
 
-// Base opcode -> its rows, those that ask for more first.
-const std::unordered_map<std::string_view, std::vector<Key>>& rowsByBase() {
-  static const auto index = [] {
-    std::unordered_map<std::string_view, std::vector<Key>> map;
-    for (const OpcodeRow& row : kTable) {
-      auto parts = opcodeParts(row.key);
-      const std::string_view base = parts.front();
-      parts.erase(parts.begin());
-      map[base].push_back({std::move(parts), &row});
-    }
-    for (auto& [base, keys] : map)
-      std::stable_sort(keys.begin(), keys.end(),
-                       [](const Key& a, const Key& b) { return a.modifiers.size() > b.modifiers.size(); });
-    return map;
-  }();
-  return index;
+// Among the rows of a base opcode, those that ask for more modifiers come first.
+constexpr TableIndex kByBase(
+    kTable, [](const OpcodeRow& row) { return row.base(); },
+    [](const OpcodeRow& row) { return -modifiersOf(row.key); });
+
+// Whether these have each modifier of the key.
+bool hasAll(std::span<const std::string_view> modifiers, std::string_view key) {
+  for (std::size_t dot = key.find('.'); dot != std::string_view::npos;) {
+    key.remove_prefix(dot + 1);
+    dot = key.find('.');
+    if (std::ranges::find(modifiers, key.substr(0, dot)) == modifiers.end()) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -87,17 +82,10 @@ OpcodeForm readOpcode(std::string_view text) {
   const std::span modifiers(parts.begin() + 1, parts.end());
   const OpcodeRow* row = nullptr;
   Op family = Op::Unknown;
-  if (const auto it = rowsByBase().find(parts.front()); it != rowsByBase().end()) {
-    for (const Key& key : it->second) {
-      if (std::all_of(key.modifiers.begin(), key.modifiers.end(), [&](std::string_view wanted) {
-            return std::find(modifiers.begin(), modifiers.end(), wanted) != modifiers.end();
-          })) {
-        row = key.row;
-        break;
-      }
-    }
-    if (const Key& last = it->second.back(); last.modifiers.empty()) family = last.row->op;
-  }
+  const auto rows = kByBase.rows(parts.front());
+  const auto match = std::ranges::find_if(rows, [&](const OpcodeRow& r) { return hasAll(modifiers, r.key); });
+  if (match != rows.end()) row = &*match;
+  if (!rows.empty() && modifiersOf(rows.back().key) == 0) family = rows.back().op;
   OpcodeForm form{decodeFields(row != nullptr ? row->op : Op::Unknown, modifiers)};
   form.family = family;
   form.row = row;

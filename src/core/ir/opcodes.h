@@ -54,7 +54,7 @@ struct OpcodeRow {
   uint32_t effects;
   std::string_view summary;
 
-  std::string_view base() const { return key.substr(0, key.find('.')); }
+  constexpr std::string_view base() const { return key.substr(0, key.find('.')); }
 };
 std::span<const OpcodeRow> opcodeTable();
 

@@ -1,6 +1,6 @@
 #include "ir/types.h"
 
-#include <unordered_map>
+#include "support/table_index.h"
 
 namespace ptxopt {
 
@@ -20,14 +20,9 @@ constexpr SpecialRegisterInfo kSpecialRegisters[] = {
 }  // namespace
 
 ScalarType scalarType(std::string_view text) {
-  static const auto index = [] {
-    std::unordered_map<std::string_view, ScalarType> map;
-    for (std::size_t i = 1; i < std::size(kScalarTypes); ++i)
-      map.emplace(kScalarTypes[i].name, static_cast<ScalarType>(i));
-    return map;
-  }();
-  const auto it = index.find(text);
-  return it == index.end() ? ScalarType::None : it->second;
+  static constexpr TableIndex kByName(kScalarTypes, &ScalarTypeInfo::name);
+  const ScalarTypeInfo* const found = kByName.find(text);  // the first one has no name
+  return found == nullptr ? ScalarType::None : static_cast<ScalarType>(found - kScalarTypes);
 }
 
 bool isSignedType(ScalarType type) { return isInteger(type) && info(type).name.front() == 's'; }
@@ -35,14 +30,9 @@ bool isSignedType(ScalarType type) { return isInteger(type) && info(type).name.f
 bool isIntegerOrBits(ScalarType type) { return isInteger(type) && info(type).bits != 8; }
 
 const SpecialRegisterInfo* specialRegister(std::string_view text) {
-  static const auto index = [] {
-    std::unordered_map<std::string_view, const SpecialRegisterInfo*> map;
-    for (const auto& reg : kSpecialRegisters) map.emplace(reg.name, &reg);
-    return map;
-  }();
+  static constexpr TableIndex kByName(kSpecialRegisters, &SpecialRegisterInfo::name);
   if (text.starts_with('%')) text.remove_prefix(1);
-  const auto it = index.find(text);
-  return it == index.end() ? nullptr : it->second;
+  return kByName.find(text);
 }
 
 }  // namespace ptxopt

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ir/opcode_predicates.h"
+#include "support/table_index.h"
 #include "target/occupancy.h"
 
 namespace ptxopt {
@@ -53,21 +54,7 @@ constexpr CallRow kCallWork[] = {
 #include "target/machine_work.def"
 };
 
-// Rows of an operation stand together by their first: by Op, from kWork.
-const std::vector<const WorkRow*>& rowsOf(Op op) {
-  static const std::vector<std::vector<const WorkRow*>> kRows = [] {
-    std::vector<std::vector<const WorkRow*>> rows;
-    for (const WorkRow& row : kWork) {
-      const auto at = static_cast<std::size_t>(row.op);
-      if (rows.size() <= at) rows.resize(at + 1);
-      rows[at].push_back(&row);
-    }
-    return rows;
-  }();
-  static const std::vector<const WorkRow*> kNone;
-  const auto at = static_cast<std::size_t>(op);
-  return at < kRows.size() ? kRows[at] : kNone;
-}
+constexpr TableIndex kByOperation(kWork, &WorkRow::op);
 
 bool isInteger32(const OpcodeForm& form) { return classOf(form.type) == TypeClass::Int; }
 bool isSumOf(const OpcodeForm& form) { return form.op == Op::Add || form.op == Op::Sub; }
@@ -293,17 +280,17 @@ void LoopUnits::count(InstrId id, double share, UnitCycles& to) {
   bool isKnown = false;
   // Rows of its type; where there are none, of any.
   for (const TypeClass wanted : {type, TypeClass::Any}) {
-    for (const WorkRow* row : rowsOf(form.op)) {
-      if (row->type != wanted || row->half != form.half) continue;
+    for (const WorkRow& row : kByOperation.rows(form.op)) {
+      if (row.type != wanted || row.half != form.half) continue;
       isKnown = true;
-      const bool isEither = type == TypeClass::Int && row->kind == Kind::IntegerAdd && form.op == Op::Add;
+      const bool isEither = type == TypeClass::Int && row.kind == Kind::IntegerAdd && form.op == Op::Add;
       const bool hasNumber =
           std::ranges::any_of(f_.operandsOf(f_[id]), [&](const Operand& o) { return !o.isRegister(); });
       if (isEither && !hasNumber && !absorbs_[id.value]) {
-        to.either += machine_.uses(Kind::Logic).back().cycles * row->count * share;
-        to[Unit::Issue] += row->count * share;
+        to.either += machine_.uses(Kind::Logic).back().cycles * row.count * share;
+        to[Unit::Issue] += row.count * share;
       } else {
-        addKind(row->kind, row->count * share, to);
+        addKind(row.kind, row.count * share, to);
       }
     }
     if (isKnown) return;
