@@ -63,7 +63,7 @@ struct Options {
   // Functions that OptiX defines when it links the text, _optix_* and _rt_*, may be called undeclared. Nothing is known of
   // them; ptxas refuses such a text.
   bool optixExternals = false;
-  // Threads that work on functions; the output does not depend on it. 0: as many as there are cores.
+  // Threads that parse, optimize and print functions; the output does not depend on it. 0: as many as there are cores.
   unsigned jobs = 1;
   // "sm_90a"; empty: what the text's .target says.
   std::string architecture;

@@ -11,6 +11,7 @@
 #include <deque>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "support/id.h"
@@ -36,6 +37,9 @@ class Interner {
     const NameId known = find(text);
     return known.valid() ? known : intern(owned_.emplace_back(text));
   }
+
+  // Keeps what another one copied, so that its texts may be interned here. It can then no longer be used.
+  void keep(Interner& other) { kept_.push_back(std::move(other.owned_)); }
 
   // Returns no id when `text` was never interned.
   NameId find(std::string_view text) const { return NameId(const_cast<Interner*>(this)->slot(text).id); }
@@ -87,6 +91,7 @@ class Interner {
   std::vector<Entry> table_ = std::vector<Entry>(1 << 10);
   std::vector<std::string_view> views_;
   std::deque<std::string> owned_;
+  std::deque<std::deque<std::string>> kept_;  // what others owned, where it was
 };
 
 }  // namespace ptxopt

@@ -11,6 +11,13 @@
 
 namespace ptxopt {
 
+// Threads for computation: as many as cores, at most. `jobs`: those asked for; 0: one a core.
+inline unsigned threadsFor(unsigned jobs) {
+  if (jobs == 1) return 1;
+  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  return jobs == 0 ? cores : std::min(jobs, cores);
+}
+
 // The first exception that `work` throws comes out, when all threads have ended.
 template <typename Work>
 void inParallel(unsigned jobs, std::size_t n, const Work& work) {

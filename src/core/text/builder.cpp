@@ -25,6 +25,7 @@ void Builder::start(const Token& first) {
   if (context_ == Context::Module) {
     itemBegin_ = offsetOf(first);
     itemKind_ = ItemKind::Directive;
+    itemIndex_ = 0;
     if (module_.versionMajor == 0 && *first.begin != '.')  // a directive is PTX, whatever comments name
       for (const std::string_view word : {"__global__", "#include"})
         if (module_.source.find(word) != std::string_view::npos)

@@ -35,6 +35,14 @@ class Builder {
   // Functions of these names that nobody declares are called, and nothing is known of them.
   void allowExternals(bool (*isExternal)(std::string_view)) { isExternal_ = isExternal; }
 
+  // ---- a text that is read in parts (builder_parts.cpp) ----
+  // Reads a part that is not the first: names that it does not declare are left to append().
+  void readPart(const Builder& first);
+  // Adds what `part` read, the text after what this one has. False: one builder has to read all, and this one is spoilt.
+  [[nodiscard]] bool append(Builder& part);
+  // Gives the functions of an appended part the ids of this one's module. For several parts at a time.
+  void renumber(const Builder& part);
+
   // ---- module level ----
   void version(const Token& t);
   void moduleTarget(const Token& t);
@@ -113,6 +121,20 @@ class Builder {
     bool isCallee = false;
   };
 
+  // A name of a part that an earlier one may declare.
+  struct Undeclared {
+    uint32_t function, operand;
+    NameId name;
+    bool isCallee;
+    SymbolId symbol = {};  // of the module
+  };
+  // What the ids of a part are in the module.
+  struct Renumbering {
+    std::vector<NameId> names;
+    std::vector<uint32_t> forms, opcodes, symbols;
+    std::size_t firstFunction = 0, functions = 0;
+  };
+
   uint32_t offsetOf(const Token& t) const { return static_cast<uint32_t>(t.begin - module_.source.data()); }
   uint32_t endOf(const Token& t) const { return offsetOf(t) + t.length; }
   [[noreturn]] void fail(const Token& t, const std::string& message) const;
@@ -144,6 +166,9 @@ class Builder {
   void undefined(std::size_t offset, NameId name, std::string_view what);
   void resolvePending();
   void findHiddenSymbols();
+  void addForms(const Builder& part, Renumbering& to);
+  void addOpcodes(const Builder& part, Renumbering& to);
+  void addSymbols(const Builder& part, Renumbering& to);
   SymbolId symbol(NameId name) const;
   SymbolId declareSymbol(NameId name, SymbolKind kind, uint32_t index);
   uint32_t declarationForm(SourceRange text);
@@ -205,6 +230,10 @@ class Builder {
   std::vector<SyntaxError>* undefined_ = nullptr;
   std::vector<NameId> reportedUndefined_;  // of the function
   bool (*isExternal_)(std::string_view) = nullptr;
+
+  bool isPart_ = false;
+  std::vector<Undeclared> undeclared_;
+  Renumbering renumbering_;
 };
 
 }  // namespace ptxopt::text

@@ -302,6 +302,10 @@ void Builder::resolvePending() {
       operand.payload = id.value;
       continue;
     }
+    if (isPart_ && !p.wantsLabel) {
+      undeclared_.push_back({function_->index, p.operand, p.name, p.isCallee});
+      continue;
+    }
     if (p.isCallee && isExternal_ != nullptr && isExternal_(text)) continue;  // as a call through a register
     undefined(p.offset, p.name, p.wantsLabel ? "label" : text.starts_with('%') ? "register" : "symbol");
   }

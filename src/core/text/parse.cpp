@@ -7,10 +7,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <deque>
 #include <optional>
 
 #include "PtxLexer.h"
 #include "PtxParser.h"
+#include "support/parallel.h"
 #include "support/printable.h"
 #include "text/builder.h"
 #include "text/syntax_error.h"
@@ -77,7 +80,10 @@ class FirstErrorStrategy final : public antlr4::DefaultErrorStrategy {
 
 class Driver {
  public:
-  explicit Driver(Module& module) : module_(module), builder_(module), tokens_(module.source), parser_(&tokens_) {
+  explicit Driver(Module& module) : Driver(module, module.source) {}
+  // `text`: the part of the source that is read.
+  Driver(Module& module, std::string_view text)
+      : module_(module), builder_(module), tokens_(text), parser_(&tokens_) {
     parser_.setBuildParseTree(false);
     parser_.setErrorHandler(std::make_shared<FirstErrorStrategy>(module.source));
     parser_.b = &builder_;
@@ -90,6 +96,18 @@ class Driver {
     while (!tokens_.atEnd()) step();
     builder_.endOfFile(tokens_.front());
   }
+
+  // Up to the first function.
+  void runHead() {
+    while (!tokens_.atEnd() && module_.functions.empty()) step();
+  }
+  // The rest of the part. False: it ends inside an item.
+  bool runPart() {
+    while (!tokens_.atEnd()) step();
+    return builder_.context() == Builder::Context::Module;
+  }
+  void end() { builder_.endOfFile(tokens_.front()); }
+  Builder& builder() { return builder_; }
 
   // Goes on after errors.
   void runAll(std::vector<SyntaxError>& errors) {
@@ -211,13 +229,89 @@ std::optional<ParseError> whyNoText(std::string_view source) {
 
 }  // namespace
 
+namespace {
+
+// Past blanks and lines of comments.
+std::string_view atText(std::string_view source) {
+  for (;;) {
+    source.remove_prefix(std::min(source.find_first_not_of(" \t\r\n"), source.size()));
+    if (!source.starts_with("//")) return source;
+    source.remove_prefix(std::min(source.find('\n'), source.size()));
+  }
+}
+
+// Where a part may end: after a line `}` and before what mostly stands outside functions. Inside a comment, a string or a body the
+// part before it does not end as it should.
+std::size_t afterFunction(std::string_view source, std::size_t from) {
+  constexpr std::string_view kEnd = "\n}\n";
+  for (std::size_t at = source.find(kEnd, from); at != std::string_view::npos; at = source.find(kEnd, at + 1)) {
+    const std::size_t after = at + kEnd.size();
+    const std::string_view next = atText(source.substr(after));
+    for (const std::string_view item : {".visible", ".entry", ".func", ".weak", ".extern", ".global", ".const"})
+      if (next.starts_with(item)) return after;
+  }
+  return source.size();
+}
+
+std::vector<std::string_view> partsOf(std::string_view source, std::size_t parts) {
+  std::vector<std::string_view> all;
+  for (std::size_t begin = 0; begin < source.size();) {
+    const std::size_t wanted = (all.size() + 1) * source.size() / parts;
+    const std::size_t end = wanted < source.size() ? afterFunction(source, std::max(begin, wanted)) : source.size();
+    all.push_back(source.substr(begin, end - begin));
+    begin = end;
+  }
+  return all;
+}
+
+}  // namespace
+
+std::unique_ptr<Module> parseInParts(std::string_view source, std::string fileName, bool optix, unsigned threads,
+                                     std::size_t leastPart) {
+  const std::size_t most = std::min<std::size_t>(threads, source.size() / leastPart);
+  if (most < 2 || whyNoText(source) || source.find(".alias") != std::string_view::npos) return nullptr;
+  auto module = moduleOf(source, std::move(fileName));
+  const std::vector<std::string_view> texts = partsOf(module->source, most);
+  if (texts.size() < 2) return nullptr;
+  std::deque<Module> modules(texts.size() - 1);
+  std::deque<Driver> drivers;
+  drivers.emplace_back(*module, texts[0]);
+  Builder& first = drivers.front().builder();
+  if (optix) first.allowExternals(isOptixFunction);
+  try {
+    drivers.front().runHead();
+  } catch (const SyntaxError&) {
+    return nullptr;
+  }
+  for (std::size_t i = 1; i < texts.size(); ++i) {
+    modules[i - 1].source = module->source;
+    drivers.emplace_back(modules[i - 1], texts[i]).builder().readPart(first);
+  }
+  std::atomic<bool> isRead = true;
+  inParallel(threads, drivers.size(), [&](std::size_t i) {
+    try {
+      if (!drivers[i].runPart()) isRead = false;
+    } catch (const SyntaxError&) {
+      isRead = false;
+    }
+  });
+  if (!isRead) return nullptr;
+  for (std::size_t i = 1; i < drivers.size(); ++i)
+    if (!first.append(drivers[i].builder())) return nullptr;
+  inParallel(threads, drivers.size() - 1, [&](std::size_t i) { first.renumber(drivers[i + 1].builder()); });
+  drivers.front().end();
+  return module;
+}
+
 bool callsOptix(std::string_view source, const std::string& fileName) {
   return std::holds_alternative<ParseError>(parse(source, fileName)) &&
          !std::holds_alternative<ParseError>(parse(source, fileName, true));
 }
 
-std::variant<std::unique_ptr<Module>, ParseError> parse(std::string_view source, std::string fileName, bool optix) {
+std::variant<std::unique_ptr<Module>, ParseError> parse(std::string_view source, std::string fileName, bool optix,
+                                                        unsigned jobs) {
   if (auto error = whyNoText(source)) return *std::move(error);
+  if (auto module = parseInParts(source, fileName, optix, threadsFor(jobs))) return module;
   auto module = moduleOf(source, std::move(fileName));
   try {
     Driver driver(*module);

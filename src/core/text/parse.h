@@ -22,8 +22,16 @@ struct ParseError {
 //
 // `optix`: functions that OptiX defines when it links the module, `_optix_*` and `_rt_*`, may be called undeclared. Nothing
 // is known of them: the callee is an operand Builtin.
+//
+// `jobs`: threads that read a large text; 0: one a core.
 std::variant<std::unique_ptr<Module>, ParseError> parse(std::string_view source, std::string fileName = "<input>",
-                                                        bool optix = false);
+                                                        bool optix = false, unsigned jobs = 1);
+
+// The same module, made by several threads, each of which reads a part of so many bytes or more. None where the text has no
+// such parts, and where it has to be read as one: it has an error, an alias, or an index of a variable of another part.
+inline constexpr std::size_t kLeastPart = 1 << 18;
+std::unique_ptr<Module> parseInParts(std::string_view source, std::string fileName, bool optix, unsigned threads,
+                                     std::size_t leastPart = kLeastPart);
 
 // Whether it calls undeclared functions of OptiX, and has no other error: ptxas refuses it.
 bool callsOptix(std::string_view source, const std::string& fileName = "<input>");

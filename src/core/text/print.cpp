@@ -3,7 +3,9 @@
 #include "text/print.h"
 
 #include <optional>
+#include <utility>
 
+#include "support/parallel.h"
 #include "text/canonical.h"
 #include "text/instruction_printer.h"
 
@@ -12,11 +14,7 @@ namespace {
 
 // ---- everything from the IR ----
 
-// Where its body begins.
-std::size_t reprintFunction(std::string& out, const Module& module, const Function& f, const MadeNames& made) {
-  appendCanonicalHeader(out, module.text(f.header));
-  out += '\n';
-  const std::size_t body = out.size();
+void reprintBody(std::string& out, const Module& module, const Function& f, const MadeNames& made) {
   out += '{';
   made.appendDeclarations(out, f);
   out += '\n';
@@ -28,48 +26,6 @@ std::size_t reprintFunction(std::string& out, const Module& module, const Functi
     out += '\n';
   }
   out += "}\n";
-  return body;
-}
-
-void note(std::vector<FunctionPlace>* places, std::size_t function, FunctionPlace place) {
-  if (places != nullptr) (*places)[function] = place;
-}
-
-std::string reprint(const Module& module, const MadeNames& made, std::vector<FunctionPlace>* places) {
-  std::string out;
-  out.reserve(module.source.size() + module.source.size() / 16);
-  for (const Item& item : module.items) {
-    const std::string_view source = module.text(item.source);
-    switch (item.kind) {
-      case ItemKind::Directive:
-      case ItemKind::Declaration:
-        // Lines mean something inside this one.
-        if (source.starts_with(".nv_intermediate_source_section"))
-          out += source;
-        else
-          appendCanonical(out, source);
-        out += '\n';
-        break;
-      case ItemKind::Section:
-        appendCanonicalSection(out, source);
-        out += '\n';
-        break;
-      case ItemKind::Function: {
-        const std::size_t begin = out.size();
-        std::size_t body = 0;
-        if (const Function& f = module.functions[item.index]; f.hasBody) {
-          body = reprintFunction(out, module, f, made);
-        } else {
-          appendCanonicalHeader(out, source);
-          out += source.ends_with(';') ? "\n" : ";\n";
-          body = out.size() - 1;
-        }
-        note(places, item.index, {begin, body, out.size() - 1});
-        break;
-      }
-    }
-  }
-  return out;
 }
 
 // ---- the source's text where nothing changed ----
@@ -149,24 +105,116 @@ class PatchingPrinter {
   uint32_t sourceId_ = 0;  // the next instruction of the source
 };
 
-std::string patch(const Module& module, std::vector<FunctionPlace>* places) {
+// ---- bodies, those of a large module by several threads ----
+
+class Bodies {
+ public:
+  Bodies(const Module& module, const PrintOptions& options) : module_(module), reprint_(options.reprint) {
+    if (module.source.size() >= 2 * kAhead) threads_ = threadsFor(options.jobs);
+  }
+
+  bool keepsText(const Function& f) const { return !f.hasBody || (!reprint_ && !f.changed); }
+
+  // The body of Module::functions[index], which does not keep its text; in the order of the functions.
+  void append(std::string& out, std::size_t index) {
+    if (!made_) made_.emplace(module_);
+    if (threads_ == 1) return print(out, index);
+    if (index >= begin_ + ahead_.size()) printAhead(index);
+    out += std::exchange(ahead_[index - begin_], {});
+  }
+
+ private:
+  static constexpr std::size_t kAhead = 1 << 18;  // bytes of the source, for each thread
+
+  void print(std::string& out, std::size_t index) const {
+    const Function& f = module_.functions[index];
+    if (reprint_)
+      reprintBody(out, module_, f, *made_);
+    else
+      PatchingPrinter(out, module_, f, *made_).print();
+  }
+
+  void printAhead(std::size_t index) {
+    std::size_t end = index, bytes = 0;
+    for (; end < module_.functions.size() && bytes < threads_ * kAhead; ++end)
+      if (const Function& f = module_.functions[end]; !keepsText(f)) bytes += f.body.end - f.body.begin;
+    begin_ = index;
+    ahead_.assign(end - index, {});
+    inParallel(threads_, ahead_.size(), [&](std::size_t i) {
+      if (!keepsText(module_.functions[begin_ + i])) print(ahead_[i], begin_ + i);
+    });
+  }
+
+  const Module& module_;
+  const bool reprint_;
+  unsigned threads_ = 1;
+  std::optional<MadeNames> made_;
+  std::size_t begin_ = 0;
+  std::vector<std::string> ahead_;  // from begin_ on
+};
+
+void note(std::vector<FunctionPlace>* places, std::size_t function, FunctionPlace place) {
+  if (places != nullptr) (*places)[function] = place;
+}
+
+std::string reprint(const Module& module, const PrintOptions& options) {
   std::string out;
   out.reserve(module.source.size() + module.source.size() / 16);
-  std::optional<MadeNames> made;
+  Bodies bodies(module, options);
+  for (const Item& item : module.items) {
+    const std::string_view source = module.text(item.source);
+    switch (item.kind) {
+      case ItemKind::Directive:
+      case ItemKind::Declaration:
+        // Lines mean something inside this one.
+        if (source.starts_with(".nv_intermediate_source_section"))
+          out += source;
+        else
+          appendCanonical(out, source);
+        out += '\n';
+        break;
+      case ItemKind::Section:
+        appendCanonicalSection(out, source);
+        out += '\n';
+        break;
+      case ItemKind::Function: {
+        const std::size_t begin = out.size();
+        std::size_t body = 0;
+        if (const Function& f = module.functions[item.index]; f.hasBody) {
+          appendCanonicalHeader(out, module.text(f.header));
+          out += '\n';
+          body = out.size();
+          bodies.append(out, item.index);
+        } else {
+          appendCanonicalHeader(out, source);
+          out += source.ends_with(';') ? "\n" : ";\n";
+          body = out.size() - 1;
+        }
+        note(options.places, item.index, {begin, body, out.size() - 1});
+        break;
+      }
+    }
+  }
+  return out;
+}
+
+std::string patch(const Module& module, const PrintOptions& options) {
+  std::string out;
+  out.reserve(module.source.size() + module.source.size() / 16);
+  Bodies bodies(module, options);
   uint32_t at = 0;
   for (std::size_t i = 0; i < module.functions.size(); ++i) {
     const Function& f = module.functions[i];
     const std::size_t begin = out.size() + f.source.begin - at;
     const auto placeOf = [&](uint32_t offset) { return begin + offset - f.source.begin; };
-    if (!f.hasBody || !f.changed) {
+    if (bodies.keepsText(f)) {
       const std::size_t end = placeOf(f.source.end);
-      note(places, i, {begin, f.hasBody ? placeOf(f.body.begin) : end, end});
+      note(options.places, i, {begin, f.hasBody ? placeOf(f.body.begin) : end, end});
       continue;
     }
-    if (!made) made.emplace(module);
     out += module.source.substr(at, f.body.begin - at);
-    PatchingPrinter(out, module, f, *made).print();
-    note(places, i, {begin, placeOf(f.body.begin), out.size()});
+    bodies.append(out, i);
+    note(options.places, i, {begin, placeOf(f.body.begin), out.size()});
     at = f.body.end;
   }
   out += module.source.substr(at);
@@ -177,12 +225,14 @@ std::string patch(const Module& module, std::vector<FunctionPlace>* places) {
 
 std::string print(const Module& module, const PrintOptions& options) {
   if (options.places != nullptr) options.places->assign(module.functions.size(), {});
-  return options.reprint ? reprint(module, MadeNames(module), options.places) : patch(module, options.places);
+  return options.reprint ? reprint(module, options) : patch(module, options);
 }
 
 std::string printFunction(const Module& module, const Function& function) {
   std::string out;
-  reprintFunction(out, module, function, MadeNames(module));
+  appendCanonicalHeader(out, module.text(function.header));
+  out += '\n';
+  reprintBody(out, module, function, MadeNames(module));
   return out;
 }
 

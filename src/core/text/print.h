@@ -20,6 +20,8 @@ struct PrintOptions {
   bool reprint = false;
   // Gets the place of each function, by Module::functions.
   std::vector<FunctionPlace>* places = nullptr;
+  // Threads that print the bodies of a large module; 0: one a core.
+  unsigned jobs = 1;
 };
 
 // Without `reprint`: functions that no pass changed, and everything between functions, come out byte for byte; in a

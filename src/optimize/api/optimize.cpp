@@ -112,7 +112,7 @@ Result optimize(std::string_view text, const Options& options) {
 
   Result result;
   const ThreadWatch parseWatch(options.times);
-  auto parsed = text::parse(text, options.fileName, options.optixExternals);
+  auto parsed = text::parse(text, options.fileName, options.optixExternals, options.jobs);
   result.parseSeconds = parseWatch.seconds();
   if (const auto* error = std::get_if<text::ParseError>(&parsed))
     return fail(Status::InvalidInput, text::render(*error, options.fileName));
@@ -191,8 +191,9 @@ Result optimize(std::string_view text, const Options& options) {
   // The byte order mark is not part of the module.
   const std::string_view mark = text.substr(0, static_cast<std::size_t>(module.source.data() - text.data()));
   std::vector<text::FunctionPlace> places;
-  result.output =
-      keepAll ? std::string(module.source) : text::print(module, {.reprint = options.reprint, .places = &places});
+  result.output = keepAll
+                      ? std::string(module.source)
+                      : text::print(module, {.reprint = options.reprint, .places = &places, .jobs = options.jobs});
   if (!options.reprint) result.output.insert(0, mark);
   for (std::size_t i = 0; i < reports.size(); ++i) {
     const Function& f = module.functions[i];

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 #include "ir/shrink.h"
@@ -19,13 +18,6 @@
 
 namespace ptxopt {
 namespace {
-
-// As many as functions, at most, and as cores: this is all computation.
-unsigned threadsFor(unsigned jobs, std::size_t functions) {
-  if (jobs == 1 || functions < 2) return 1;
-  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-  return jobs == 0 ? cores : std::min(jobs, cores);
-}
 
 // What a pass did to a function, and what it left and why.
 std::string decisionsOf(std::string_view function, const PassReport& report) {
@@ -44,7 +36,7 @@ PipelineRun::PipelineRun(Module& module, const Plan& plan, const Options& option
       plan_(plan),
       options_(options),
       mayChange_(std::move(mayChange)),
-      threads_(threadsFor(options.jobs, module.functions.size())) {}
+      threads_(threadsFor(options.jobs)) {}
 
 bool PipelineRun::divides(const Step& step) const {
   return step.pass->runOnModule != nullptr && step.pass->hasWork(module_, analyses_);
