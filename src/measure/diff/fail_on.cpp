@@ -77,9 +77,9 @@ std::optional<FailOn> parseFailOn(std::string_view text, std::string& error) {
                                                : what == "instructions" ? "sass"
                                                                         : what);
       if (!measure)
-        return fail(
-            item,
-            "not one of notes, spills, warps, sass, inner, cycles, regs, stack, compile-time, code, missing, none");
+        return fail(item,
+                    "not one of notes, spills, warps, sass, inner, cycles, regs, stack, block, compile-time, code, "
+                    "missing, none");
       Limit limit{*measure, 0, false};
       if (*measure == ptxas::Measure::CompileTime) limit = {*measure, kUsualCompileTime, true};
       if (what.size() != item.size() && !parseTolerance(item.substr(what.size() + 1), limit))

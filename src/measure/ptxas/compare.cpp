@@ -186,18 +186,23 @@ Comparison compareFigures(const FunctionMeasures& before, const FunctionMeasures
   return compare(before, after, kByWarps);
 }
 
-// The most threads of a block that the registers allow, as far as launches may have that many: each quarter of an SM
-// has 512 for each lane, and a warp takes them by eights.
-uint32_t threadsThatFit(const FunctionMeasures& f) {
-  constexpr uint32_t kRegistersOfPart = 512, kUnit = 8, kThreadsOfParts = 128, kMostThreads = 1024;
+// The most threads of a block that the registers allow: each quarter of an SM has 512 for each lane, and a warp takes
+// them by eights.
+uint32_t threadsByRegisters(const FunctionMeasures& f) {
+  constexpr uint32_t kRegistersOfPart = 512, kUnit = 8, kThreadsOfParts = 128;
   const uint32_t taken = (std::max(f.registers, 1u) + kUnit - 1) / kUnit * kUnit;
-  return std::min(f.threads != 0 ? f.threads : kMostThreads, kRegistersOfPart / taken * kThreadsOfParts);
+  return kRegistersOfPart / taken * kThreadsOfParts;
 }
 
 // A launch with that many threads would fail.
 Comparison compareBlocks(const FunctionMeasures& before, const FunctionMeasures& after) {
-  const uint32_t threads = threadsThatFit(before);
-  if (!before.isKernel || threadsThatFit(after) >= threads) return {};
+  const uint32_t threads = std::min(mostThreads(before), threadsByRegisters(before));
+  if (!before.isKernel) return {};
+  if (mostThreads(after) < threads)
+    return {1, Measure::Block, mostThreads(before), mostThreads(after),
+            fmt::format("{} -> {} threads at most: larger blocks can no longer be launched", mostThreads(before),
+                        mostThreads(after))};
+  if (threadsByRegisters(after) >= threads) return {};
   return {1, Measure::Registers, before.registers, after.registers,
           fmt::format("{} -> {}: blocks of {} threads no longer fit", before.registers, after.registers, threads)};
 }

@@ -1,8 +1,8 @@
 // Which of two results of ptxas for one kernel is the better one.
 //
 // By one measure after the other: the first that differs decides. Or by a rule of the guard, which keeps kernels from
-// getting worse. By both rules it is worse, whatever the figures say, if blocks for which the registers sufficed no longer fit, where the
-// kernel does not say how large its blocks are; and so is a new note of ptxas (notes.h). That one is gone is better where figures
+// getting worse. By both rules it is worse, whatever the figures say, if blocks that could be launched no longer can be: the registers
+// no longer suffice, or the kernel allows fewer threads. So is a new note of ptxas (notes.h). That one is gone is better where figures
 // do not differ.
 //   time   spills; then modelled cycles, where they differ by more than half a percent: worse if any innermost loop, or the
 //          whole, costs more in any of the three scenarios (L1, L2, DRAM), better if the whole costs less in one; the same of the
@@ -42,6 +42,9 @@ bool isMoreBetter(Measure m);
 // The figure; none where it is not known: no spills of a cubin, no registers or instructions of a function that has
 // no machine code of its own.
 std::optional<uint64_t> value(const FunctionMeasures& f, Measure m);
+
+// The most threads of a block that launches may have, as far as the kernel says it.
+uint32_t mostThreads(const FunctionMeasures& f);
 
 // A figure of the model as a whole number; of what is too large for any number of cycles, the most.
 uint64_t wholeNumber(double figure);

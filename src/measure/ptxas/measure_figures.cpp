@@ -34,6 +34,11 @@ uint64_t meanCycles(const ModelledTime& time) {
   return wholeNumber(product);
 }
 
+uint32_t mostThreads(const FunctionMeasures& f) {
+  constexpr uint32_t kMostThreads = 1024;
+  return f.threads != 0 ? f.threads : kMostThreads;
+}
+
 uint64_t wholeNumber(double figure) {
   constexpr double kMost = 9e15;
   return static_cast<uint64_t>(std::llround(std::clamp(figure, 0.0, kMost)));
@@ -63,6 +68,7 @@ std::optional<uint64_t> value(const FunctionMeasures& f, Measure m) {
     case Measure::Cycles: return f.time ? std::optional<uint64_t>(meanCycles(*f.time)) : std::nullopt;
     case Measure::Registers: return hasCode ? std::optional<uint64_t>(f.registers) : std::nullopt;
     case Measure::Stack: return f.stack;
+    case Measure::Block: return f.isKernel ? std::optional<uint64_t>(mostThreads(f)) : std::nullopt;
     case Measure::CompileTime: return f.compileTime;
     case Measure::Code: return f.code.empty() ? std::nullopt : std::optional<uint64_t>(0);
   }

@@ -17,6 +17,20 @@ class Verdicts(Suite):
             done = self.run("diff", self.folder / before, self.folder / after, "--fail-on", "cycles", "--ptxas", self.ptxas(), "--arch", "sm_80")
             check("1 the same (1 with the same machine code)" in done.stdout, done.stdout)
 
+    def test_block(self):
+        """Of a kernel that only allows smaller blocks, that is the reason."""
+        self.ptxas()
+        text = module(kernel("k", 8))
+        before = self.write("before.ptx", text)
+        after = self.write("after.ptx", module(kernel("k", 8, ".maxntid 256")))
+        result = self.diff(before, after)
+        row = result.row("k")
+        check(row["change"] == "worse" and row["decided-by"]["measure"] == "block", row)
+        check("by block" in result.text and "k: worse by block: 1024 -> 256 threads at most" in result.text, result.text)
+        check(self.diff(after, before).change("k") == "same", "the other way")
+        row = self.diff(before, after, "--fail-on", "block", status=1).row("k")
+        check([(r["measure"], r["before"], r["after"]) for r in row["regressions"]] == [("block", 1024, 256)], row)
+
     # ---- notes of ptxas ----
 
     def test_notes(self):

@@ -172,6 +172,16 @@ TEST_CASE("compare: blocks that fitted have to fit") {
   // As large as they get, they fit.
   CHECK(by(64, 128, 512).sign < 0);
   CHECK(by(64, 129, 512).sign > 0);
+  // Where the kernel allows fewer, that is the cause, however many registers it takes.
+  ptxas::FunctionMeasures a = kernel(0, 32, 100), b = a;
+  a.registers = b.registers = 32;
+  b.threads = 256;
+  CHECK(compare(a, b, ptxas::GuardRule::Time).by == ptxas::Measure::Block);
+  CHECK(compare(a, b, ptxas::GuardRule::Warps).text() ==
+        "1024 -> 256 threads at most: larger blocks can no longer be launched");
+  CHECK(compare(b, a, ptxas::GuardRule::Time).sign == 0);
+  a.registers = 200;  // 256 threads
+  CHECK(compare(a, b, ptxas::GuardRule::Time).sign == 0);
 }
 
 TEST_CASE("compare: a body for launches of a profile has to be better, and the other one may cost the test") {

@@ -186,6 +186,7 @@ std::size_t widthOf(const std::string& text) {
 
 // Whether a figure of the table says what the verdict says.
 bool isExplained(const Row& row) {
+  if (row.by.by == ptxas::Measure::Block) return false;  // no column has it
   const auto before = value(*row.before, row.by.by), after = ptxas::valueAfter(*row.before, *row.after, row.by.by);
   if (!before || !after || *before == *after) return false;
   return ((*after < *before) == ptxas::isMoreBetter(row.by.by)) == (row.by.sign > 0);
