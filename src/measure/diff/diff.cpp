@@ -6,7 +6,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
+#include <span>
+
+#include "support/demangle.h"
 
 namespace ptxopt::diff {
 namespace {
@@ -251,6 +255,33 @@ void addVersions(const Side& before, const Side& after, Result& result) {
                                        fmt::join(before.ptxasOptions, " "), fmt::join(after.ptxasOptions, " ")));
 }
 
+// "keep/k" of "keep/k.sm_80.cubin": files of one source, as nvcc -keep names them.
+std::string_view sourceStem(std::string_view file) {
+  const std::size_t name = file.rfind('/') + 1;
+  return file.substr(0, file.find('.', name));
+}
+
+// A folder may have a kernel as PTX, as a cubin and in an object: it is compared in each, and counts as often.
+void addRepeated(Result& result) {
+  constexpr std::size_t kShown = 4;
+  std::map<std::array<std::string_view, 3>, std::vector<std::string_view>> files;
+  for (const Row& row : result.rows)
+    if (row.isKernel) files[{sourceStem(row.file), row.architecture, row.name}].push_back(row.file);
+  std::erase_if(files, [](const auto& f) { return f.second.size() < 2; });
+  if (files.empty()) return;
+  std::vector<std::string_view>& first = files.begin()->second;
+  std::ranges::sort(first);
+  const std::size_t others = files.size() - 1;
+  const std::string_view name = files.begin()->first[2];
+  const std::string shown = demangled(std::string(name));
+  result.notes.push_back(fmt::format(
+      "{}{} several files of one name and has a row for each: {}{}; give files of one kind to compare it once",
+      shown.empty() ? std::string(name) : shown,
+      others == 0 ? " is in" : fmt::format(", like {} more kernel{}, is in", others, others == 1 ? "" : "s"),
+      fmt::join(std::span(first).first(std::min(first.size(), kShown)), ", "),
+      first.size() > kShown ? ", ..." : ""));
+}
+
 }  // namespace
 
 std::string_view name(Change c) { return kChangeNames[static_cast<std::size_t>(c)]; }
@@ -311,6 +342,7 @@ Result compareSides(const Side& before, const Side& after, const FailOn& failOn,
   addProblems(after, Problem::Of::After, result);
   for (const std::string& rule : matching.idle)
     result.problems.push_back({Problem::Of::Both, "", "", fmt::format("--pair '{}' fits no two kernels", rule)});
+  addRepeated(result);
   addUnknown(result);
   addUnchecked(result);
   addEmpty(before, after, asked, result);

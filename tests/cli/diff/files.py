@@ -135,6 +135,22 @@ exec {self.ptxas()} "$@\"""")
                              capture_output=True, text=True)
         check(run.returncode == 0 and "-> " in run.stdout, run.stderr)
 
+    def test_kernel_in_several_files(self):
+        """A folder as nvcc -keep leaves it has a row for each file of a kernel, and a note says so; other files of one kernel have none."""
+        note = "k, like 1 more kernel, is in several files of one name and has a row for each: sub/k.ptx, sub/k.sm_80.cubin; give files of one kind"
+        both = module(kernel("k"), kernel("l", 16))
+        for side in "ab":
+            self.write(f"{side}/sub/k.ptx", both)
+            self.cubin(f"{side}/sub/k.sm_80.cubin", both)
+        result = self.diff(self.folder / "a", self.folder / "b")
+        check(len(result["functions"]) == 4 and [n for n in result["notes"] if n.startswith(note)], result["notes"])
+        result = self.diff(self.folder / "a", self.folder / "b", "--only", "ptx")
+        check(len(result["functions"]) == 2 and not result["notes"], result["notes"])
+        for side in "cd":
+            self.write(f"{side}/k.ptx", both)
+            self.write(f"{side}/other.ptx", both)
+        check(not self.diff(self.folder / "c", self.folder / "d")["notes"], "two sources with one kernel")
+
     def test_registers_of_ptxas(self):
         """More registers fail where fewer warps fit, by ptxas's own figures."""
         self.ptxas()
