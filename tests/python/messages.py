@@ -225,7 +225,7 @@ print(status)
     done = python(quiet, PTXOPT_GUARD="auto")
     t.check((done.returncode, done.stderr) == (0, ""), f"nothing is configured: {done.stderr}")
     done = python("logging.basicConfig()\n" + quiet, PTXOPT_GUARD="auto")
-    t.check(done.stderr.startswith("WARNING:ptxopt.guard:<input>: warning: the input is kept"), f"basicConfig: {done.stderr}")
+    t.check(done.stderr.startswith("WARNING:ptxopt.guard:<input>: warning: ptxas refuses the input"), f"basicConfig: {done.stderr}")
     hook = "from ptxopt._hooks import say_once\nfor _ in range(2): say_once('a')\n"
     t.check(python(hook).stderr == "ptxopt: a\n", "what a hook says")
     t.check(python("logging.basicConfig()\n" + hook).stderr == "WARNING:ptxopt.hooks:a\n", "what a hook says, with basicConfig")

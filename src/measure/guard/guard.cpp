@@ -25,6 +25,14 @@ bool changedAny(const Result& result) {
   return std::ranges::any_of(result.outcomes, [](const FunctionOutcome& f) { return f.changed; });
 }
 
+// ptxas was given the input under another name.
+std::string asOfInput(std::string error, std::string_view fileName) {
+  const std::string other = fmt::format("ptxas {},", ptxas::kInputName), its = fmt::format("ptxas {},", fileName);
+  for (std::size_t at = 0; (at = error.find(other, at)) != std::string::npos; at += its.size())
+    error.replace(at, other.size(), its);
+  return error;
+}
+
 class Guard {
  public:
   Guard(std::string_view text, const Options& options, const GuardOptions& guard)
@@ -107,8 +115,9 @@ class Guard {
     ptxas::Assembly before = other.get();
     outputBefore_ = std::move(before.output);
     if (!before) {
-      done_.guard.trouble = before.error;
+      done_.guard.trouble = asOfInput(std::move(before.error), options_.fileName);
       done_.guard.noVerdict = true;
+      done_.guard.inputRefused = before.status == ptxas::Assembly::Status::Refused;
       done_.guard.noFolder = before.status == ptxas::Assembly::Status::NoFolder;
       keepAll(kNotJudged);
       return false;

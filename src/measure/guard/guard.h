@@ -94,10 +94,11 @@ struct GuardReport {
   std::vector<KeptFunction> kept;
   std::vector<RetriedFunction> retried;
   std::vector<WithoutProfile> withoutProfile;
-  std::string trouble;     // why nothing could be compared: all text is as it was
-  bool refused = false;    // ptxas takes the input but not the optimized text: a bug of ours
-  bool noVerdict = false;  // there are no figures of the input
-  bool noFolder = false;   // ... or of the output, as temporary files cannot be written
+  std::string trouble;        // why nothing could be compared: all text is as it was
+  bool refused = false;       // ptxas takes the input but not the optimized text: a bug of ours
+  bool noVerdict = false;     // there are no figures of the input
+  bool inputRefused = false;  // ... since ptxas refuses it
+  bool noFolder = false;      // ... or of the output, as temporary files cannot be written
   // What ptxas made of the very text that is the output, where it was to be kept and that text was assembled.
   std::optional<ptxas::PtxasOutput> output;
   ptxas::Measures before, after;  // of the input and of the output, if ptxas was asked

@@ -82,6 +82,9 @@ std::string guardWarnings(const GuardReport& guard, std::string_view fileName) {
            fmt::format(
                "{}: warning: ptxas refuses the optimized text; the input is kept. Please report this: {} [guard]\n",
                fileName, guard.trouble);
+  if (guard.inputRefused)
+    return out + fmt::format("{}: warning: ptxas refuses the input, which is kept as it was: {} [guard]\n",
+                             fileName, guard.trouble.substr(0, guard.trouble.find('\n')));
   if (!guard.trouble.empty())
     return out + fmt::format(
                      "{}: warning: the input is kept, since it could not be compared with the result: {} [guard]\n",

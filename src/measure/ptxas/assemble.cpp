@@ -129,7 +129,7 @@ Assembly run(const TemporaryFolder& folder, std::string_view text, std::string_v
   arguments.insert(arguments.end(), settings.arguments.begin(), settings.arguments.end());
   arguments.insert(arguments.end(), {"-v", fmt::format("-arch={}", architecture)});
   if (relocatable) arguments.emplace_back("-c");
-  arguments.insert(arguments.end(), {folder.file("in.ptx"), "-o", cubin});
+  arguments.insert(arguments.end(), {folder.file(kInputName), "-o", cubin});
   ProcessOptions options;
   options.timeoutSeconds = settings.timeoutSeconds;
   options.outputCap = kOutputCap;
@@ -165,7 +165,7 @@ Assembly run(const TemporaryFolder& folder, std::string_view text, std::string_v
   addCounts(assembly.measures, messages);
   addNotes(messages, text, bytes, assembly.measures);
   if (settings.keepsOutput && !relocatable && !result.truncated)
-    assembly.output = {std::move(bytes), result.out, result.err, folder.file("in.ptx")};
+    assembly.output = {std::move(bytes), result.out, result.err, folder.file(kInputName)};
   return assembly;
 }
 
@@ -214,7 +214,7 @@ Assembly assemble(std::string_view text, std::string_view architecture, const Pt
       }
   const TemporaryFolder folder;
   if (!folder.isValid()) return failed(Status::NoFolder, folder.error());
-  if (!writeText(folder.file("in.ptx"), text))
+  if (!writeText(folder.file(kInputName), text))
     return failed(Status::NoFolder,
                   fmt::format("cannot write to the folder '{}': {}", folder.path(), std::strerror(errno)));
   Assembly assembly = run(folder, text, architecture, settings, false);

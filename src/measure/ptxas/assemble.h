@@ -33,6 +33,9 @@ struct PtxasOutput {
   std::string input;     // its input, as these name it
 };
 
+// What messages of ptxas call the text.
+inline constexpr const char* kInputName = "in.ptx";
+
 struct Assembly {
   enum class Status {
     Ok,

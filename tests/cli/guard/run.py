@@ -250,6 +250,13 @@ def test_no_verdict(bench, folder):
                           cwd=Path(locked).parent)
     check(done.returncode == 2 and f"--ptxas is '{Path(locked).name}': there is no such program in PATH" in done.stderr, f"a name: {done.stderr}")
     cases += [(broken, bench.real, "add")]
+    for ends in ("\n", "\r\n"):
+        given = broken.replace("\n", ends)
+        line = (HEAD + broken).splitlines().index(next(x for x in broken.splitlines() if "add.u32 %r1" in x)) + 1
+        code, output, messages = plain(bench.tool, given, out, "--ptxas", bench.real)
+        check(code == 0 and re.match(rf"[^\n]*plain\.ptx: warning: ptxas refuses the input, which is kept as it was: [^\n]*"
+                                     rf"ptxas [^\n]*plain\.ptx, line {line}; error   : Arguments mismatch[^\n]* \[guard\]\n$", messages),
+              f"the line that ptxas names, {ends!r}: {code} {messages}")
     for given, program, words in cases:
         some = "figures" in words  # of the file as a whole there is a verdict
         options = ["--ptxas", program, "--ptxas-timeout", "2" if some else "0.5"]
@@ -293,7 +300,7 @@ def test_no_verdict(bench, folder):
         check(changed((many / "new.ptx").read_text(), ["a"]) == [] and
               all(changed((many / f"{i}.ptx").read_text(), ["a"]) == ["a"] for i in range(4)), "in place: the others are replaced")
         done = run(bench.tool, "--in-place", many, "-j", jobs, "--ptxas", bench.real)
-        check(done.returncode == 0 and "new.ptx: warning: the input is kept" in done.stderr, f"in place, by default: {done.stderr}")
+        check(done.returncode == 0 and "new.ptx: warning: ptxas refuses the input, which is kept as it was: " in done.stderr, f"in place, by default: {done.stderr}")
 
 
 def test_some_judged(bench, folder):
