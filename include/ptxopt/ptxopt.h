@@ -85,7 +85,7 @@ struct Options {
   bool report = false;
   // Remarks of what passes found of each loop.
   bool loopRemarks = false;
-  // Measure parseSeconds, printSeconds and PassSummary::seconds; else they are 0. A clock may cost more than a pass over
+  // Measure parseSeconds, printSeconds, analysisSeconds and PassSummary::seconds; else they are 0. A clock may cost more than a pass over
   // a small function.
   bool times = false;
   // Make Result::outcomes.
@@ -144,6 +144,7 @@ struct Result {
   // As outcomes would be of `output`, if that were given and no pass ran.
   std::vector<FunctionOutcome> outcomesAfter;
   double parseSeconds = 0, printSeconds = 0;  // CPU time, if Options::times
+  double analysisSeconds = 0;                 // likewise, in which analyses were made: most of it within passes
   uint64_t functions = 0;                     // with a body
   uint64_t functionsChanged = 0;              // of these
   uint64_t instructions = 0;                  // before

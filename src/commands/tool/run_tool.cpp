@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <ctime>
 #include <filesystem>
 #include <span>
 
@@ -15,6 +14,7 @@
 #include "support/heap.h"
 #include "support/log.h"
 #include "support/nearest.h"
+#include "support/process_time.h"
 #include "text/parse.h"
 #include "tool/commands/in_place.h"
 #include "tool/commands/optimize_text.h"
@@ -33,14 +33,13 @@
 namespace ptxopt::tool {
 namespace {
 
-double processSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
-
 int optimizeFile(const CommandLine& line) {
+  const ProcessWatch watch(line.timeReport);
   FileText text;
   std::string error;
   prepareHeap(std::span(&line.input, 1));
   if (!readFile(line.input, text, error)) return fail(Status::Usage, error);
-  const Optimized optimized = optimizeText(text, line, line.options);
+  Optimized optimized = optimizeText(text, line, line.options);
   for (const log::Lines& message : optimized.messages)
     log::writeLines(message.level, *message.source, message.text);
   if (optimized.status != Status::Ok) {
@@ -69,7 +68,11 @@ int optimizeFile(const CommandLine& line) {
   if (!line.report.empty()) files.push_back({line.report, result.reportJson});
   if (!writeFiles(files, error)) return fail(Status::Usage, error);
   if (line.stats) printAsked(statistics(result));
-  if (line.timeReport) printAsked(timeReport(result, processSeconds()));
+  if (line.timeReport) {
+    optimized.times.cpuSeconds = processSeconds();
+    optimized.times.wallSeconds = watch.wallSeconds();
+    printAsked(timeReport(result, optimized.times));
+  }
   return 0;
 }
 

@@ -102,6 +102,8 @@ struct GuardReport {
   // What ptxas made of the very text that is the output, where it was to be kept and that text was assembled.
   std::optional<ptxas::PtxasOutput> output;
   ptxas::Measures before, after;  // of the input and of the output, if ptxas was asked
+  // All that came after optimizing once, if Options::times: the CPU time is of this process, without ptxas.
+  double wallSeconds = 0, cpuSeconds = 0;
 };
 
 struct GuardedResult {

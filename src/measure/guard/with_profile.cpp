@@ -12,6 +12,7 @@
 #include "cut/closure.h"
 #include "cut/cut.h"
 #include "guard/profile_times.h"
+#include "support/process_time.h"
 
 namespace ptxopt::guard {
 namespace {
@@ -44,13 +45,11 @@ void replace(ptxas::Measures& in, const ptxas::FunctionMeasures& by) {
 class ProfileChoice {
  public:
   ProfileChoice(std::string_view text, const Options& options, const GuardOptions& guard)
-      : text_(text), options_(options), guard_(guard) {
-    options_.outcomes = true;
-  }
+      : text_(text), options_(options), guard_(guard) {}
 
-  GuardedResult run() {
-    Result with = optimize(text_, options_);
-    if (options_.profile.empty() || with.status != Status::Ok) return judgedAlone(std::move(with));
+  // `with`: what optimize() makes with the profile.
+  GuardedResult run(Result with) {
+    if (with.status != Status::Ok) return judgedAlone(std::move(with));
     Options plain = quiet(options_);
     plain.profile.clear();
     Result without = optimize(text_, plain);
@@ -249,10 +248,15 @@ class ProfileChoice {
 
 GuardedResult judgedWithProfile(std::string_view text, const Options& options, const GuardOptions& guard) {
   if (guard.mode == GuardMode::Off) return {optimize(text, options), {.mode = guard.mode}};
-  if (!options.profile.empty()) return ProfileChoice(text, options, guard).run();
   Options judgedBy = options;
   judgedBy.outcomes = true;
-  return judged(text, options, guard, optimize(text, judgedBy)).done;
+  Result first = optimize(text, judgedBy);
+  const ProcessWatch watch(options.times);
+  GuardedResult done = options.profile.empty() ? judged(text, options, guard, std::move(first)).done
+                                               : ProfileChoice(text, judgedBy, guard).run(std::move(first));
+  done.guard.wallSeconds = watch.wallSeconds();
+  done.guard.cpuSeconds = watch.cpuSeconds();
+  return done;
 }
 
 }  // namespace ptxopt::guard

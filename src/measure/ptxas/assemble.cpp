@@ -136,6 +136,11 @@ Assembly run(const TemporaryFolder& folder, std::string_view text, std::string_v
   if (std::string pages = largePagesForPtxas(); !pages.empty()) options.environment.push_back(std::move(pages));
   const auto start = std::chrono::steady_clock::now();
   const ProcessResult result = runProcess(arguments, options);
+  if (settings.times != nullptr) {
+    ++settings.times->runs;
+    settings.times->wallSeconds += result.seconds;
+    settings.times->cpuSeconds += result.cpuSeconds;
+  }
   log::debug(log::kPtxas, [&] {
     const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
     return fmt::format("{}: {:.1f} ms, {}", fmt::join(arguments, " "), time.count(), result.describe());

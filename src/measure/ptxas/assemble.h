@@ -6,6 +6,7 @@
 // reason, it is asked again with -c.
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +18,12 @@
 
 namespace ptxopt::ptxas {
 
+// What runs of ptxas took, added up, from several threads.
+struct PtxasTimes {
+  std::atomic<unsigned> runs = 0;
+  std::atomic<double> wallSeconds = 0, cpuSeconds = 0;
+};
+
 struct PtxasSettings {
   std::string program;                 // see find.h
   std::vector<std::string> arguments;  // besides -arch, -v, the file and -o
@@ -24,6 +31,7 @@ struct PtxasSettings {
   Cache* cache = nullptr;    // none: always run it
   LaunchSizes launches;      // of kernels that the text does not say all of
   bool keepsOutput = false;  // what ptxas made is of interest, not the figures alone
+  PtxasTimes* times = nullptr;
 };
 
 // What a run of ptxas made, but for -v: as it would be for who calls it with the same arguments.

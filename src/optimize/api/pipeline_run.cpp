@@ -71,6 +71,7 @@ void PipelineRun::run(std::vector<FunctionReport>& reports, const Visit& before,
       if (!f.hasBody) return;
       Analyses analyses(module_, f, livenessLimits(plan_.knobs));
       if (log::isEnabled(log::Level::Debug)) analyses.noteMade();
+      if (options_.times) analyses.measureTime();
       if (isFirst) before(f, analyses, reports[i]);
       Progress own;
       Progress& itsProgress = isDivided ? progress[i] : own;
@@ -80,6 +81,7 @@ void PipelineRun::run(std::vector<FunctionReport>& reports, const Visit& before,
         after(f, analyses, reports[i]);
         shrinkToFit(f);  // while the rest is worked on and the text is printed
       }
+      reports[i].analysisSeconds += analyses.seconds();
       if (const std::string made = analyses.made(); !made.empty())
         log::debug(log::kAnalyses, [&] { return fmt::format("{}: made {}", module_.text(f.name), made); });
     });
@@ -92,7 +94,9 @@ void PipelineRun::run(std::vector<FunctionReport>& reports, const Visit& before,
 void PipelineRun::runVersion(std::span<const Step> steps, std::size_t version, Progress& progress) {
   Function& body = module_.versions[version].body;
   Analyses analyses(module_, body, livenessLimits(plan_.knobs));
+  if (options_.times) analyses.measureTime();
   runSteps(steps, body, analyses, progress, versions_[version]);
+  versions_[version].analysisSeconds += analyses.seconds();
 }
 
 void PipelineRun::reportVersions(std::vector<FunctionReport>& reports) {
@@ -100,6 +104,7 @@ void PipelineRun::reportVersions(std::vector<FunctionReport>& reports) {
     FunctionReport &its = versions_[k], &to = reports[module_.versions[k].body.index];
     if (to.error.empty()) to.error = std::move(its.error);
     to.dumps += its.dumps;
+    to.analysisSeconds += its.analysisSeconds;
     for (const PassReport& done : its.passes) {
       const auto same = std::ranges::find(to.passes, done.pass, &PassReport::pass);
       if (same == to.passes.end()) continue;

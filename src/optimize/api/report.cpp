@@ -82,6 +82,7 @@ void summarize(const Module& module, const Options&, std::vector<FunctionReport>
     result.instructions += report.instructions;
     result.instructionsAfter += report.instructionsAfter;
     result.dumps += report.dumps;
+    result.analysisSeconds += report.analysisSeconds;
     report.dumps.clear();
     if (report.uninitialisedUnknown)
       result.remarks.push_back({"too-large", std::string(module.text(module.functions[i].name)),

@@ -16,6 +16,7 @@ struct FunctionReport {
   uint64_t bytes = 0, bytesAfter = 0;  // of its text
   std::string dumps;
   std::string error;                  // a bug of ours
+  double analysisSeconds = 0;         // CPU time in which analyses were made, if Options::times
   bool uninitialisedUnknown = false;  // looking for uninitialised registers would have taken too much memory
 };
 

@@ -303,6 +303,21 @@ def test_no_verdict(bench, folder):
         check(done.returncode == 0 and "new.ptx: warning: ptxas refuses the input, which is kept as it was: " in done.stderr, f"in place, by default: {done.stderr}")
 
 
+def test_time_report(bench, folder):
+    """Rows of the guard, the analyses and the runs of ptxas; without a guard only the analyses."""
+    source = folder / "times.ptx"
+    source.write_text(HEAD + kernel("a").replace("ld.global.u32 %r3, [%rd1];", DIVISION))
+    ms = r" +\d+\.\d{3} ms"
+    for guard in ("ptxas", "off"):
+        done = run(bench.tool, source, "-o", os.devnull, "--time-report", "--passes=dce", f"--guard={guard}", "--ptxas", bench.real)
+        rows = {name: re.search(rf"^{name}{ms}{more}$", done.stderr, re.M) is not None for name, more in
+                (("parse", r" +[\d.]+%"), ("dce", r" +[\d.]+%"), ("guard", r" +[\d.]+%" + ms), ("analyses, within these", r" +[\d.]+%"),
+                 ("all", r" +[\d.]+%" + ms), ("ptxas, 2 runs", " +" + ms))}
+        asked = guard == "ptxas"
+        check(done.returncode == 0 and rows == dict.fromkeys(rows, True) | {"guard": asked, "ptxas, 2 runs": asked},
+              f"--time-report, {guard}: {rows} {done.stderr}")
+
+
 def test_some_judged(bench, folder):
     """ptxas has figures of some kernels only: the others are kept, and what they call."""
     hides = folder / "hides"
@@ -581,6 +596,7 @@ def main():
         test_trouble(bench)
         test_no_verdict(bench, folder)
         test_some_judged(bench, folder)
+        test_time_report(bench, folder)
         test_drop_in(bench, folder)
         test_environment(bench, folder)
         test_choice(bench, folder)

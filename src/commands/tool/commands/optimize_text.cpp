@@ -70,7 +70,14 @@ Optimized optimizePrepared(std::string_view text, const CommandLine& line, const
   }
   add(out, Level::Info, log::kTool, fmt::format("ptxopt: {}: {} bytes\n", options.fileName, text.size()));
 
+  ptxas::PtxasTimes ptxas;
+  if (options.times) guardOptions.ptxas.times = &ptxas;
   guard::GuardedResult guarded = guard::optimizeGuarded(text, options, guardOptions);
+  out.times.guardCpuSeconds = guarded.guard.cpuSeconds;
+  out.times.guardWallSeconds = guarded.guard.mode == guard::GuardMode::Off ? 0 : guarded.guard.wallSeconds;
+  out.times.ptxasRuns = ptxas.runs;
+  out.times.ptxasCpuSeconds = ptxas.cpuSeconds;
+  out.times.ptxasWallSeconds = ptxas.wallSeconds;
   if (guarded.guard.noFolder) {
     out.status = Status::Usage;
     out.error = fmt::format("ptxopt: error: {}\n", guarded.guard.trouble);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "support/log.h"
+#include "tool/manual/lists.h"
 #include "tool/options/command_line.h"
 
 namespace ptxopt::tool {
@@ -15,6 +16,7 @@ struct Optimized {
   Result result;                     // its output is what to write when status is Ok
   std::vector<log::Lines> messages;  // warnings, remarks, --print-after, -v, in their order
   std::string error;                 // a line or more, when status is not Ok
+  TimesOfAll times;                  // of the guard and of ptxas, if Options::times
 };
 
 // `options` are those of the line, but for the file's name and the threads. Reads and prints nothing.

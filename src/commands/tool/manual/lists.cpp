@@ -69,21 +69,28 @@ std::string statistics(const Result& result) {
   return out;
 }
 
-std::string timeReport(const Result& result, double totalSeconds) {
-  std::string out;
-  const auto row = [&](std::string_view name, double seconds) {
-    out += fmt::format("{:<24}{:>9.3f} ms {:>5.1f}%\n", name, seconds * 1e3,
-                       100 * seconds / std::max(totalSeconds, 1e-9));
+std::string timeReport(const Result& result, const TimesOfAll& times) {
+  std::string out = fmt::format("{:<24}{:>12} {:>6} {:>12}\n", "", "CPU", "", "wall");
+  const auto row = [&](std::string_view name, double seconds, bool isOurs = true, double wall = -1) {
+    const std::string part =
+        isOurs ? fmt::format("{:.1f}%", 100 * seconds / std::max(times.cpuSeconds, 1e-9)) : std::string();
+    const std::string elapsed = wall < 0 ? std::string() : fmt::format(" {:>9.3f} ms", wall * 1e3);
+    out += fmt::format("{:<24}{:>9.3f} ms {:>6}{}\n", name, seconds * 1e3, part, elapsed);
   };
   row("parse", result.parseSeconds);
-  double rest = totalSeconds - result.parseSeconds - result.printSeconds;
+  double rest = times.cpuSeconds - result.parseSeconds - result.printSeconds - times.guardCpuSeconds;
   for (const PassSummary& pass : result.passes) {
     row(pass.name, pass.seconds);
     rest -= pass.seconds;
   }
   row("print", result.printSeconds);
+  if (times.guardWallSeconds > 0) row("guard", times.guardCpuSeconds, true, times.guardWallSeconds);
   row("everything else", std::max(rest, 0.0));
-  row("CPU time in all", totalSeconds);
+  row("all", times.cpuSeconds, true, times.wallSeconds);
+  row("analyses, within these", result.analysisSeconds);
+  if (times.ptxasRuns != 0)
+    row(fmt::format("ptxas, {} run{}", times.ptxasRuns, times.ptxasRuns == 1 ? "" : "s"), times.ptxasCpuSeconds,
+        false, times.ptxasWallSeconds);
   return out;
 }
 

@@ -13,6 +13,13 @@ std::string listPipeline();
 std::string listKnobs(bool isForTests);
 std::string listOpcodes();
 std::string statistics(const Result& result);
-std::string timeReport(const Result& result, double totalSeconds);
+// Times of the whole program, and of runs of ptxas, which are processes of their own.
+struct TimesOfAll {
+  double cpuSeconds = 0, wallSeconds = 0;
+  double guardCpuSeconds = 0, guardWallSeconds = 0;
+  unsigned ptxasRuns = 0;
+  double ptxasCpuSeconds = 0, ptxasWallSeconds = 0;
+};
+std::string timeReport(const Result& result, const TimesOfAll& times);
 
 }  // namespace ptxopt::tool

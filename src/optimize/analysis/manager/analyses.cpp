@@ -32,6 +32,7 @@ template <typename Kept, typename Make>
 auto& Analyses::get(AnalysisId id, std::optional<Kept>& kept, Make make) {
   asked_.insert(id);
   if (!kept) {
+    const Timer timer(*this);
     make();
     note(id);
   }
@@ -96,6 +97,7 @@ const Liveness& Analyses::liveness(Strength strength) {
   const Cfg& graph = cfg();  // plain liveness of before may still hold
   std::optional<Liveness>& liveness = strength == Strength::Plain ? keptPlainLiveness_ : keptNeededLiveness_;
   if (liveness) return *liveness;
+  const Timer timer(*this);
   liveness.emplace(makeLiveness(strength, graph,
                                 strength == Strength::Needed
                                     ? sharedNumbers()
@@ -139,6 +141,7 @@ const SlotIndexes& Analyses::slotIndexes() {
 const LiveIntervals& Analyses::liveIntervals() {
   asked_.insert(AnalysisId::Intervals);
   if (keptIntervals_) return *keptIntervals_;
+  const Timer timer(*this);
   const Cfg& graph = cfg();
   const SlotIndexes& slots = slotIndexes();
   if (intervalsBefore_) {

@@ -27,6 +27,7 @@
 #include "analysis/values/scalar_evolution.h"
 #include "analysis/values/value_range.h"
 #include "ir/module.h"
+#include "support/thread_time.h"
 
 namespace ptxopt {
 
@@ -78,6 +79,9 @@ class Analyses {
   // From now on notes what is made; made() says that in words: "control-flow graph 2, needed liveness (by sets, 2 sweeps)".
   void noteMade() { made_ = Made(); }
   std::string made() const;
+  // From now on measures the CPU time in which analyses are made; seconds() is the sum.
+  void measureTime() { measures_ = true; }
+  double seconds() const { return seconds_; }
 
  private:
   Liveness makeLiveness(Liveness::Strength strength, const Cfg& cfg,
@@ -89,6 +93,21 @@ class Analyses {
   template <typename Kept, typename Make>
   auto& get(AnalysisId id, std::optional<Kept>& kept, Make make);
   void note(AnalysisId id, std::string_view how = {});
+  // Adds the time until it goes. An analysis that is made for another one is within that one's time.
+  class Timer {
+   public:
+    explicit Timer(Analyses& of) : of_(of), watch_(of.measures_ && of.timers_ == 0) { ++of.timers_; }
+    Timer(const Timer&) = delete;
+    Timer& operator=(const Timer&) = delete;
+    ~Timer() {
+      --of_.timers_;
+      of_.seconds_ += watch_.seconds();
+    }
+
+   private:
+    Analyses& of_;
+    ThreadWatch watch_;
+  };
 
   // For a graph that was: what was made of its edges alone holds for one that has the same.
   struct Shape {
@@ -118,6 +137,9 @@ class Analyses {
   std::optional<LiveIntervals> intervalsBefore_;
   AnalysisSet asked_;
   std::optional<Made> made_;
+  bool measures_ = false;
+  unsigned timers_ = 0;
+  double seconds_ = 0;
 };
 
 }  // namespace ptxopt
