@@ -93,6 +93,7 @@ SAYERS = {
     "src/commands/tool/commands/tune.cpp": (2, "the look of a table"),
     "src/commands/tool/options/log_options.cpp": (1, "whether the sink has colours"),
     "src/commands/tool/run_tool.h": (1, "whether the sink has colours"),
+    "src/commands/tool/terminal/function_progress.cpp": (2, "whether there is a line of progress, and how wide"),
     "src/commands/tool/terminal/progress.cpp": (3, "whether there is a line of progress, and how wide"),
     "src/commands/tool/terminal/terminal.cpp": (2, "draws the line of progress"),
     "src/commands/tool/commands/jit_table.cpp": (2, "the look of a table"),

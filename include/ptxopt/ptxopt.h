@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -88,6 +89,8 @@ struct Options {
   // Measure parseSeconds, printSeconds, analysisSeconds and PassSummary::seconds; else they are 0. A clock may cost more than a pass over
   // a small function.
   bool times = false;
+  // Called after each function with a body, from any thread, with how many are done and how many there are.
+  std::function<void(std::size_t done, std::size_t all)> progress;
   // Make Result::outcomes.
   bool outcomes = false;
 };

@@ -26,6 +26,7 @@
 #include "tool/manual/manual.h"
 #include "tool/options/command_line.h"
 #include "tool/options/config.h"
+#include "tool/terminal/function_progress.h"
 #include "tool/terminal/messages.h"
 #include "wrapper/client.h"
 #include "wrapper/nvcc.h"
@@ -39,7 +40,13 @@ int optimizeFile(const CommandLine& line) {
   std::string error;
   prepareHeap(std::span(&line.input, 1));
   if (!readFile(line.input, text, error)) return fail(Status::Usage, error);
-  Optimized optimized = optimizeText(text, line, line.options);
+  Optimized optimized;
+  {
+    FunctionProgress progress(line.guard.mode != guard::GuardMode::Off);
+    Options options = line.options;
+    if (progress.isShown()) options.progress = [&](std::size_t done, std::size_t all) { progress.show(done, all); };
+    optimized = optimizeText(text, line, options);
+  }
   for (const log::Lines& message : optimized.messages)
     log::writeLines(message.level, *message.source, message.text);
   if (optimized.status != Status::Ok) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "ir/shrink.h"
@@ -59,6 +60,8 @@ void PipelineRun::run(std::vector<FunctionReport>& reports, const Visit& before,
   }
   const bool isDivided = std::ranges::any_of(left, [&](const Step& step) { return divides(step); });
   std::vector<Progress> progress(isDivided ? functions : 0);  // there may be very many functions
+  std::atomic<std::size_t> done = 0;
+  const auto bodies = static_cast<std::size_t>(std::ranges::count_if(module_.functions, &Function::hasBody));
   for (bool isFirst = true, isLast = false; !isLast; isFirst = false) {
     const std::span<const Step> segment = nextSegment(left);
     left = left.subspan(segment.size());
@@ -84,6 +87,7 @@ void PipelineRun::run(std::vector<FunctionReport>& reports, const Visit& before,
       reports[i].analysisSeconds += analyses.seconds();
       if (const std::string made = analyses.made(); !made.empty())
         log::debug(log::kAnalyses, [&] { return fmt::format("{}: made {}", module_.text(f.name), made); });
+      if (isLast && options_.progress) options_.progress(++done, bodies);
     });
     if (isLast) return reportVersions(reports);
     runModulePass(left.front(), progress, reports);

@@ -14,6 +14,7 @@
 #include "tool/manual/help.h"
 #include "tool/manual/manual.h"
 #include "tool/options/wrapper_options.h"
+#include "tool/terminal/function_progress.h"
 #include "tool/terminal/progress.h"
 #include "tool/terminal/terminal.h"
 
@@ -166,6 +167,13 @@ TEST_CASE("completion: quotes, and summaries that fit") {
   CHECK(briefly("threads; 0: one a core") == "threads");
   const std::string cut = briefly(std::string(60, 'x') + " " + std::string(60, 'y'));
   CHECK(cut == std::string(60, 'x') + "...");
+}
+
+TEST_CASE("progress of one file: functions, then ptxas where it is asked") {
+  CHECK(FunctionProgress::line(0, 0, true, 2) == "ptxopt: reading, 2 s");
+  CHECK(FunctionProgress::line(12, 480, true, 3.4) == "ptxopt: 12/480 functions, 3 s");
+  CHECK(FunctionProgress::line(480, 480, true, 60) == "ptxopt: 480/480 functions, ptxas runs, 60 s");
+  CHECK(FunctionProgress::line(480, 480, false, 60) == "ptxopt: 480/480 functions, 60 s");
 }
 
 TEST_CASE("progress: the bar, the count, the time left, and a name where there is room") {
