@@ -98,7 +98,7 @@ struct Options {
 // Something the user may want to know: an opcode that ptxopt does not know, a module left as it is.
 struct Remark {
   std::string name;   // one of a fixed set: unknown-opcode, uninitialised-register, debug-module, module-registers,
-                      // narrow-number-store, too-large, facts-of-others, profile
+                      // narrow-number-store, too-large, facts, facts-of-others, profile
   std::string place;  // FILE:LINE:COL, or the function, or empty
   std::string message;
   std::string pass;     // of what a pass found of a loop: the pass, and `name` is the form or why nothing was done

@@ -1,5 +1,5 @@
 // The parent's program, mapped files and command line are read from /proc; nvcc and cmake are looked for among its
-// ancestors, up to the eighth. Triton's two variables show which ptxas is meant where the called path equals one of
+// ancestors, up to the eighth. The command line of nvcc names the sources, whose names are in those of its PTX files. Triton's two variables show which ptxas is meant where the called path equals one of
 // them.
 #include "wrapper/client.h"
 
@@ -98,11 +98,29 @@ void becomeTriton(const std::string& packages, const std::string& meant, Client&
   for (ptxas::PtxasCandidate& candidate : client.own) candidate.origin = "Triton's own";
 }
 
+std::vector<std::string> commandLineOf(pid_t pid) {
+  std::vector<std::string> words;
+  std::ifstream in(fmt::format("/proc/{}/cmdline", pid));
+  for (std::string word; std::getline(in, word, '\0');) words.push_back(std::move(word));
+  return words;
+}
+
+// As far as they are named on the command line, and not in a file of options.
+std::vector<std::string> sourcesOfNvcc(pid_t pid) {
+  constexpr std::string_view kEndings[] = {".cu", ".c", ".cc", ".cpp", ".cxx", ".C"};
+  std::vector<std::string> sources = commandLineOf(pid);
+  std::erase_if(sources, [&](const std::string& word) {
+    return word.starts_with('-') || std::ranges::find(kEndings, fs::path(word).extension()) == std::end(kEndings);
+  });
+  std::ranges::sort(sources);
+  sources.erase(std::ranges::unique(sources).begin(), sources.end());
+  return sources;
+}
+
 void becomeClang(pid_t pid, Client& client) {
   constexpr std::string_view kOption = "--cuda-path=";
   client.name = "clang";
-  std::ifstream in(fmt::format("/proc/{}/cmdline", pid));
-  for (std::string word; std::getline(in, word, '\0');)
+  for (const std::string& word : commandLineOf(pid))
     if (word.starts_with(kOption))
       client.own = {{fmt::format("{}/bin/{}", word.substr(kOption.size()), kPlain), "clang's --cuda-path"}};
 }
@@ -136,8 +154,29 @@ Client callingClient(const std::string& calledAs) {
   }
   pid_t pid = parent;
   for (int i = 0; client.name.empty() && pid > 1 && i < kMostAncestors; ++i, pid = parentOf(pid))
-    if (const std::string name = programOf(pid); name == "nvcc" || name == "cmake") client.name = name;
+    if (const std::string name = programOf(pid); name == "nvcc" || name == "cmake") {
+      client.name = name;
+      if (name == "nvcc") client.sources = sourcesOfNvcc(pid);
+    }
   return client;
+}
+
+std::string sourceOf(const Client& client, const std::string& ptx) {
+  constexpr std::string_view kTemporary = "tmpxft_";
+  const std::string name = fs::path(ptx).filename().string();
+  const std::size_t dash = name.find('-'), end = name.find('_', dash);  // of the number
+  if (!name.starts_with(kTemporary) || dash == std::string::npos || end == std::string::npos) return {};
+  const std::string_view rest = std::string_view(name).substr(end + 1);  // "k.ptx", "k.compute_80.ptx"
+  std::string found;
+  for (const std::string& source : client.sources) {
+    const std::string stem = fs::path(source).stem().string();
+    if (!rest.starts_with(stem)) continue;
+    const std::string_view ending = rest.substr(stem.size());
+    if (ending != ".ptx" && !ending.starts_with(".compute_") && !ending.starts_with(".sm_")) continue;
+    if (!found.empty()) return {};
+    found = source;
+  }
+  return found;
 }
 
 }  // namespace ptxopt::wrapper

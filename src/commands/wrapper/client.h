@@ -19,7 +19,12 @@ struct Client {
   std::vector<ptxas::PtxasCandidate> own;  // that it brings, the one of that name first
   // Its cache has the output of --version in its key: what else is to be distinguished there can be said in that.
   bool isKeyedByVersion = false;
+  std::vector<std::string> sources;  // of nvcc: the files that its command line names
 };
+
+// The source that nvcc made this PTX file of, which lies among its temporary ones: `k.cu` of
+// `/tmp/tmpxft_00005bb3_00000000-6_k.ptx`. Empty: not known, or two sources have that name.
+std::string sourceOf(const Client& client, const std::string& ptx);
 
 // `calledAs`: our argv[0].
 Client callingClient(const std::string& calledAs);

@@ -152,6 +152,7 @@ class DropIn {
         input.text = command_.words[place.word].substr(place.prefix);
       } else {
         input.path = command_.words[place.word];
+        input.source = sourceOf(options_.client, input.path);
         if (input.isStandardInput())
           ++fromStandardInput;
         else if (::access(input.path.c_str(), R_OK) != 0 || std::filesystem::is_directory(input.path, ignored))

@@ -17,7 +17,7 @@ fs::path pathOfReport(const WrapperInput& input, const std::string& architecture
   std::error_code ignored;
   if (!report.ends_with('/') && !fs::is_directory(report, ignored)) return report;
   constexpr std::string_view kOfNvcc = "tmpxft_";
-  std::string stem = fs::path(input.name()).stem().string();
+  std::string stem = fs::path(input.source.empty() ? input.name() : input.path).stem().string();
   if (stem.starts_with(kOfNvcc))
     if (const std::size_t at = stem.find('_', stem.find('-')); at != std::string::npos) stem.erase(0, at + 1);
   constexpr std::size_t kDigits = 8;

@@ -130,6 +130,12 @@ Result optimize(std::string_view text, const Options& options) {
   for (const std::string& pattern : ofOthers)
     result.remarks.push_back({"facts-of-others", options.factsName,
                               fmt::format("no kernel of {} matches '{}'", options.fileName, pattern)});
+  if (!options.facts.empty())
+    if (const auto n =
+            std::ranges::count_if(module.functions, [&](const Function& f) { return facts::hasFacts(module, f); });
+        n != 0)
+      result.remarks.push_back({"facts", options.fileName,
+                                fmt::format("{} says of {} kernel{}", options.factsName, n, n == 1 ? "" : "s")});
   profile::Match match;
   const auto usesProfile = [&](const Function& f) {
     const auto its = options.inFunction.find(std::string(module.text(f.name)));

@@ -144,10 +144,31 @@ class Builds:
             if "program" in lines:
                 self.checks.check(ours[-1][0] == 0 and re.fullmatch(rb"\d+\n", ours[-1][1]), f"nvcc {lines!r}: the program starts")
         self.checks.equal([p for p in (self.folder / "tmp").iterdir() if p.name.startswith("ptxopt-")], [], "temporary folders")
+        self.names()
         self.parallel()
         self.cmake()
         self.under_nvcc_and_clang()
         self.other_toolkit()
+
+    def names(self):
+        """-v names the sources, not nvcc's temporary files, and says which facts and profile were read."""
+        place = self.folder / "names"
+        prepare(place)
+        shutil.copy(place / "k.cu", place / "k.other.cu")
+        (place / "facts.json").write_text('{"version": 1, "kernels": [{"kernel": "*", "block": [64]}]}')
+        env = environment(self.ptxas, OPTIONS + f" -v --facts {place}/facts.json", TMPDIR=self.folder / "tmp")
+        result = run([self.tool, "nvcc", *shlex.split(ARCHS), "-c", "k.cu", "k.other.cu", "a b/it's.cu"], cwd=place, env=env)
+        said = result.stderr.decode()
+        self.checks.equal((result.returncode, "tmpxft" in said), (0, False), "names: " + said)
+        for source in ("k.cu", "k.other.cu", "a b/it's.cu"):
+            for arch in ("sm_80", "sm_90"):
+                self.checks.equal(len(re.findall(rf"^ptxopt: PTX of {source}: \d+ functions, .* for {arch}$", said, re.M)), 1,
+                                  f"names: {source} for {arch}: {said}")
+            self.checks.check(f"PTX of {source}: {place}/facts.json says of " in said, f"names: facts of {source}: {said}")
+        # Two sources of one name: which one is not known.
+        shutil.copy(place / "k.cu", place / "a b" / "k.cu")
+        result = run([self.tool, "nvcc", "-c", "k.cu", "a b/k.cu", "-arch=sm_80"], cwd=place, env=env)
+        self.checks.check(b"_k.ptx: " in result.stderr and b"PTX of" not in result.stderr, f"two of one name: {result.stderr}")
 
     def parallel(self):
         """Builds at the same time, of the same file in the same folder, do not get in each other's way."""
