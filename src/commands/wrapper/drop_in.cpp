@@ -47,7 +47,7 @@ class DropIn {
   std::string run() {
     if (options_.leavesAlone) return becomePtxas();
     if (!command_.notOptimized.empty()) {
-      log::info(log::kDropIn, command_.notOptimized + ": not optimized");
+      say(command_.notOptimized + ": not optimized");
       if (!command_.inputs.empty()) {
         choose();
         tellWarnings();
@@ -89,7 +89,15 @@ class DropIn {
     why_ = choice.why();
     noteCalled(ptxas_);
     ptxas::useLargePagesForPtxas();
-    log::info(log::kDropIn, fmt::format("ptxas: {} ({})", ptxas_, why_));
+    say(fmt::format("ptxas: {} ({})", ptxas_, why_));
+  }
+
+  // Calls without an input, such as for the version, are those of programs, which may read both streams.
+  void say(const std::string& text) const {
+    if (command_.inputs.empty())
+      log::debug(log::kDropIn, [&] { return text; });
+    else
+      log::info(log::kDropIn, text);
   }
 
   // The text of an input, or its first part: `.version` comes first. Nothing of what can be read once only and was not.

@@ -245,6 +245,8 @@ class Choose:
         lines = version(links["ptxas"], env)
         self.checks.check(len(lines) == 3 and lines[2].startswith("ptxopt "), "Triton's cache sees ptxopt", str(lines))
         self.checks.check(lines != version(links["ptxas"], env, "-O0"), "... and its options")
+        result = run([links["ptxas"], "--version"], env={**env, "PTXOPT_OPTIONS": "-v"})
+        self.checks.equal((result.returncode, result.stderr), (0, b""), "-v says nothing of a call without an input")
         self.checks.equal(len(version(links["ptxas"], self.environment(self.old))), 2, "another client gets the answer of ptxas alone")
         for link, ptx, wanted in (("ptxas", "8.5", plain), ("ptxas-blackwell", "8.5", second), ("ptxas", "9.0", second),
                                   ("ptxas-blackwell", "9.0", second)):
