@@ -151,11 +151,14 @@ def what_ptxas_gets(checks, tool, drop_in, ptxas, folder):
                                common.optimized(tool, kernel, "sm_90", "--skip-pass=lsr", "--tidy=0")),
                               ("--tidy=1", common.optimized(tool, kernel, "sm_90"))):
         checks.equal(call(arguments, options)[2], expected, f"PTXOPT_OPTIONS={options}")
-    for mistake in ("--bogus", "'quote", "-O7", "--passes=nothing", "--guard=maybe", "positional"):
+    for mistake in ("--bogus", "--stats", "--verify", "'quote", "-O7", "--passes=nothing", "--guard=maybe", "positional"):
         result, words, got = call(arguments, mistake)
         checks.equal((result.returncode, got), (0, kernel.read_bytes()), f"PTXOPT_OPTIONS={mistake}: the PTX as it was")
         warnings = [line for line in result.stderr.splitlines() if line.startswith(b"ptxopt: warning: ")]
         checks.equal(len(warnings), 1, f"PTXOPT_OPTIONS={mistake}: one warning")
+        if mistake in ("--stats", "--verify"):
+            checks.check(f"PTXOPT_OPTIONS: {mistake} is for ptxopt IN -o OUT, and does not apply here; instead: ".encode() in warnings[0],
+                         f"PTXOPT_OPTIONS={mistake}: what to do", warnings[0])
     result = call(arguments, "-v")[0]
     checks.check(b"ptxopt: " in result.stderr and b"instructions -> " in result.stderr, "-v says what is done", result.stderr)
 

@@ -21,6 +21,38 @@
 namespace ptxopt::tool {
 namespace {
 
+// Options of `ptxopt IN -o OUT` that a drop-in does not have, and what does the same there.
+struct OptionOfTool {
+  std::string_view name, instead;
+};
+constexpr OptionOfTool kOfTool[] = {
+    {"--stats", "-v, or --report=FOLDER/"},
+    {"--time-report", "-vv, which has the time of each ptxas"},
+    {"--verify", "ptxopt --in-place --verify with the files of nvcc -keep"},
+    {"--verify-analyses", {}},
+    {"--arch", "the -arch of the call"},
+    {"--dump", {}},
+    {"--in-place", {}},
+    {"--output", {}},
+    {"--print-after", {}},
+    {"--print-after-all", {}},
+    {"--print-before", {}},
+    {"--reprint", {}},
+    {"--specialize", {}},
+    {"--facts-check", {}},
+    {"--warn-unknown", "-v"},
+};
+
+// What is said of a word that is such an option; empty: it is none.
+std::string whyNotHere(const std::vector<std::string>& words) {
+  for (const std::string& word : words)
+    for (const auto& [name, instead] : kOfTool)
+      if (word.substr(0, word.find('=')) == name)
+        return fmt::format("{} is for ptxopt IN -o OUT, and does not apply here{}{}", name,
+                           instead.empty() ? "" : "; instead: ", instead);
+  return {};
+}
+
 // Nobody reads the text on its way to ptxas, unless it is kept; who wants no more than tidy text gets that.
 void leaveUntidy(wrapper::WrapperOptions& options) {
   if (!options.keepsPtx && options.optimizer.level >= 2) options.optimizer.knobs.try_emplace("tidy", 0);
@@ -102,7 +134,10 @@ wrapper::WrapperOptions readWrapperOptions() {
     options = {};
     const std::string variable = variableMeant(e.what());
     options.mistake = fmt::format("{}: {}", variable.empty() ? kVariable : variable, messageOf(app, e));
-    if (dynamic_cast<const CLI::ExtrasError*>(&e) != nullptr)
+    const bool isUnknown = dynamic_cast<const CLI::ExtrasError*>(&e) != nullptr;
+    if (const std::string why = whyNotHere(app.remaining(true)); isUnknown && !why.empty())
+      options.mistake = fmt::format("{}: {}", kVariable, why);
+    else if (isUnknown)
       options.mistake += " (ptxopt as --help lists those it may have)";
   }
   return options;
