@@ -130,7 +130,12 @@ std::string runNvcc(const std::string& program, const std::vector<std::string>& 
   if (!plan) return become(plain);
   if (plan->optimizesWhenLinking())
     log::remark(log::kNvcc, "-dlto: the linker makes the code, and not from PTX; not optimized");
-  if (!plan->runsPtxas()) return become(plain);
+  if (!plan->runsPtxas()) {
+    if (const std::string ptx = plan->ptxAskedFor(); !ptx.empty())
+      log::remark(log::kNvcc,
+                  fmt::format("-ptx: '{0}' is nvcc's PTX, not optimized; ptxopt {0} -o OUT.ptx does that", ptx));
+    return become(plain);
+  }
   std::string why;
   const std::optional<Child> child = runInToolkit(*plan, arguments, dropIn, why);
   if (!child) {

@@ -90,6 +90,18 @@ bool NvccPlan::optimizesWhenLinking() const {
   });
 }
 
+std::string NvccPlan::ptxAskedFor() const {
+  if (runsPtxas()) return {};
+  for (const std::string& command : commands) {
+    if (programOf(command) != "cicc") continue;
+    const auto words = *splitShellWords(command);
+    for (std::size_t i = 1; i < words.size(); ++i)
+      if (words[i - 1] == "-o" && words[i].ends_with(".ptx") && words[i].find(kTemporary) == std::string::npos)
+        return words[i];
+  }
+  return {};
+}
+
 bool NvccPlan::keepsPtx() const {
   std::set<std::string> made, removed;
   for (const std::string& command : commands)

@@ -19,6 +19,8 @@ struct NvccPlan {
   bool runsPtxas() const;
   // Whether code is kept in a form that is not PTX, or made from it by the linker: PTX never comes by.
   bool optimizesWhenLinking() const;
+  // The PTX file that comes out, where no ptxas gets it: -ptx. Empty: there is none.
+  std::string ptxAskedFor() const;
   // Whether ptxas gets a file of cicc's that stays: -keep.
   bool keepsPtx() const;
   // The variables but these, and the commands, in an order and with names that do not differ from run to run;
