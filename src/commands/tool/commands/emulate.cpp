@@ -50,13 +50,15 @@ bool readEmulateLine(int argc, char** argv, EmulateLine& line, int& exitCode) {
       "ptxopt emulate [OPTIONS] PROGRAM ARGUMENTS...\n"
       "Runs a CUDA program without a GPU: its kernels run in the interpreter. The program has to use the CUDA "
       "runtime\n"
-      "as a shared library (nvcc -cudart shared) and to have PTX in it, as nvcc puts there by default.\n"
+      "as a shared library (nvcc -cudart shared, in CMake CMAKE_CUDA_RUNTIME_LIBRARY Shared) and to have PTX in "
+      "it, as\n"
+      "nvcc puts there by default.\n"
       "With --optimize its kernels run as ptxopt makes them, with --compare both ways, and all memory is compared\n"
       "after each launch.\n"
       "\n"
-      "Exit codes: 0 ok, 1 a comparison differs, or a launch fails or is refused, 2 usage, or the program cannot "
-      "be "
-      "run.\n"
+      "Exit codes: 0 ok, 1 a comparison differs, or a launch fails or is refused, 2 usage, the program cannot be "
+      "run,\n"
+      "or --compare compared no launch.\n"
       "Others are those of the program.",
       "ptxopt emulate");
   app.get_formatter()->column_width(34);
@@ -172,9 +174,10 @@ std::string summary(const Totals& t, const Settings& s) {
   if (s.optimizes) out += fmt::format("; {} of {} modules optimized", t.changedModules, t.modules);
   if (t.notOptimized != 0) out += fmt::format(", {} could not be", t.notOptimized);
   if (s.compare)
-    out += t.compared == 0 ? "; nothing was compared"
-                           : fmt::format("; {} launches compared, {}", t.compared,
-                                         t.different != 0 ? fmt::format("{} differ", t.different) : "equal");
+    out += t.launches == 0   ? "; no kernel was launched, so nothing was compared"
+           : t.compared == 0 ? "; nothing was compared"
+                             : fmt::format("; {} launches compared, {}", t.compared,
+                                           t.different != 0 ? fmt::format("{} differ", t.different) : "equal");
   if (s.isLenient) out += fmt::format("; {} reads outside of all memory gave zeros", t.strayReads);
   if (t.missing != 0) out += fmt::format("; {} calls of what the emulated libraries do not have", t.missing);
   return out + '\n';
@@ -198,7 +201,8 @@ int emulateCommand(int argc, char** argv) {
   if (emulate::readProgramFile(program).isStatic())
     return fail(Status::Usage,
                 fmt::format("'{}' has the CUDA runtime in it, where nothing can be put in its place: build "
-                            "it with nvcc -cudart shared",
+                            "it with nvcc -cudart shared, in CMake with "
+                            "-DCMAKE_CUDA_RUNTIME_LIBRARY=Shared",
                             program));
   if (!settings.keep.empty()) {
     fs::create_directories(settings.keep, error);
@@ -238,6 +242,8 @@ int emulateCommand(int argc, char** argv) {
   if (!child.error.empty()) return fail(Status::Usage, fmt::format("'{}': {}", program, child.error));
   const Totals totals = readTotals(settings.totals);
   const uint64_t failures = line.allowsFailures ? 0 : totals.failed + totals.refused;
+  // Those that failed, where they may, had nothing to compare.
+  const bool isUncompared = settings.compare && totals.compared + totals.failed + totals.refused == 0;
   const bool isBad = failures + totals.different + totals.notOptimized + totals.notKept != 0;
   if (isBad || settings.optimizes || settings.verbose || settings.isLenient || totals.missing != 0)
     printAsked(summary(totals, settings));
@@ -258,7 +264,8 @@ int emulateCommand(int argc, char** argv) {
   }
   if (WIFEXITED(child.status)) {
     const int code = WEXITSTATUS(child.status);
-    return code == 0 && isBad ? static_cast<int>(Status::CheckFailed) : code;
+    if (code == 0 && isBad) return static_cast<int>(Status::CheckFailed);
+    return code == 0 && isUncompared ? static_cast<int>(Status::Usage) : code;
   }
   printAsked(fmt::format("ptxopt emulate: the program ended by {}\n", child.describe()));
   return 128 + WTERMSIG(child.status);
