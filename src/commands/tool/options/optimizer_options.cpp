@@ -59,12 +59,15 @@ void OptimizerOptions::addPasses(CLI::App& app, const std::string& group) {
   levelOption_ =
       app.add_option("-O", level_, "0: parse and print; 1: clean up; 2 (the default): run all passes that pay")
           ->type_name("LEVEL")
-          ->check(CLI::Range(0, 2))
           ->transform(CLI::Validator(
               [this](std::string& text) {
                 isHigher_ = text == "3";
                 if (isHigher_) text = "2";
-                return std::string();
+                const bool isLevel = text == "0" || text == "1" || text == "2";
+                return isLevel
+                           ? std::string()
+                           : fmt::format("there is no level '{}': -O0, -O1 and -O2 (the default), and -O3 for -O2",
+                                         text);
               },
               ""))
           ->group(group);
