@@ -13,6 +13,8 @@ constexpr CheckInfo kChecks[] = {
 #include "check/checks.def"
 };
 
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
 bool isOfName(std::string_view message) { return message.starts_with("undefined "); }
 
 }  // namespace
@@ -26,6 +28,10 @@ Checked checkText(std::string_view text, const std::string& fileName, bool optix
     const bool isName = isOfName(error.message);
     result.hasSyntaxErrors |= !isName;
     result.findings.push_back({isName ? CheckId::UndefinedName : CheckId::Syntax, error.offset, error.message});
+  }
+  if (text.starts_with(kByteOrderMark)) {
+    result.hasSyntaxErrors = true;
+    result.findings.push_back({CheckId::Syntax, 0, "a byte order mark, which ptxas refuses"});
   }
   if (read.module == nullptr || read.module->versionMajor == 0 || read.module->target.empty()) return result;
   const Module& module = *read.module;

@@ -42,6 +42,12 @@ class Check(unittest.TestCase):
             self.assertEqual(run.returncode, 2, arguments)
             self.assertTrue(run.stderr)
 
+    def test_byte_order_mark(self):
+        run = self.check("-", text="\ufeff" + RIGHT)
+        self.assertEqual(run.returncode, 3)
+        self.assertIn("<stdin>:1:1: error: a byte order mark, which ptxas refuses", run.stdout + run.stderr)
+        self.assertEqual(self.check("-", text=RIGHT.replace("\n", "\r\n")).returncode, 0)
+
     def test_json_and_sarif_say_the_same(self):
         (self.at / "sub").mkdir()
         for name, text in (("a.ptx", RIGHT), ("sub/b.ptx", WRONG), ("sub/c.ptx", NO_PTX), ("sub/other.txt", NO_PTX), ("d.ptx", WARNS)):
