@@ -18,7 +18,7 @@ extern "C" {
 
 #define PTXOPT_C_API __attribute__((visibility("default")))
 
-PTXOPT_C_API int ptxopt_abi(void);                  /* 3 */
+PTXOPT_C_API int ptxopt_abi(void);                  /* 4 */
 PTXOPT_C_API const char* ptxopt_version(void);      /* "0.1.0" */
 PTXOPT_C_API const char* ptxopt_version_line(void); /* what `ptxopt --version` prints */
 
@@ -73,6 +73,10 @@ PTXOPT_C_API void ptxopt_free(ptxopt_result* result);
 /* A JSON object with the lists `passes` and `knobs`, as --list-passes and --list-knobs have them, and, since ABI 3,
  * `log_sources`: the sources of messages. */
 PTXOPT_C_API const char* ptxopt_describe(void);
+
+/* Since ABI 4: what is wrong with variables of the environment, a line each, as the programs say it: a PTXOPT_ variable that
+ * nobody reads, or a value that makes no sense. "": nothing. It is found out at the first call. */
+PTXOPT_C_API const char* ptxopt_environment_warnings(void);
 
 /* Messages, since ABI 3. The library writes nothing by itself; a callback gets what the tool says on standard error.
  *

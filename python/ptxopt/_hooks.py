@@ -19,7 +19,7 @@ from typing import Any, AnyStr, Callable, Dict, List, Mapping, Optional, Sequenc
 
 from . import _html
 from ._errors import UsageError
-from ._library import version_line
+from ._library import new_environment_warnings, version_line
 from ._log import hooks
 from ._optimize import Result, optimize
 
@@ -85,6 +85,8 @@ def with_usual(options: Mapping[str, Any]) -> Dict[str, Any]:
 def set_options(options: Mapping[str, Any], table: Optional[bool]) -> None:
     """Options of optimize() for all hooks, OPTION_NAMES; those of $PTXOPT_HOOK_OPTIONS, JSON, are the usual ones. `facts` and
     `profile` may be paths, and may name kernels that a text does not have. What optimize() would not take is a UsageError now."""
+    for warning in new_environment_warnings():
+        say_once(warning)
     chosen = with_usual(options)
     for name in chosen:
         if name not in OPTION_NAMES:

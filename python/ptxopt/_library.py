@@ -10,9 +10,9 @@ import os
 from typing import Any, Dict, List, NamedTuple
 
 from ._errors import Error
-from ._log import Messages
+from ._log import Messages, logger
 
-ABI = 3
+ABI = 4
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -33,7 +33,7 @@ def _load() -> ctypes.CDLL:
     text, result = ctypes.c_char_p, ctypes.c_void_p
     for name, returns, takes in (
             ("ptxopt_abi", ctypes.c_int, []), ("ptxopt_version", text, []), ("ptxopt_version_line", text, []),
-            ("ptxopt_describe", text, []), ("ptxopt_optimize", result, [text, ctypes.c_size_t, text]),
+            ("ptxopt_describe", text, []), ("ptxopt_environment_warnings", text, []), ("ptxopt_optimize", result, [text, ctypes.c_size_t, text]),
             ("ptxopt_status", ctypes.c_int, [result]), ("ptxopt_error", text, [result]), ("ptxopt_details", text, [result]),
             ("ptxopt_output", ctypes.c_void_p, [result, ctypes.POINTER(ctypes.c_size_t)]),
             ("ptxopt_cubin", ctypes.c_void_p, [result, ctypes.POINTER(ctypes.c_size_t)]), ("ptxopt_messages", text, [result]),
@@ -71,6 +71,18 @@ def knobs() -> List[Dict[str, Any]]:
     return _described()["knobs"]
 
 
+_environment = [True]  # whether it has not been looked at yet; pop is atomic
+
+
+def new_environment_warnings() -> List[str]:
+    """What is wrong with $PTXOPT_... variables, for whoever asks first: it is said once."""
+    try:
+        _environment.pop()
+    except IndexError:
+        return []
+    return _library.ptxopt_environment_warnings().decode("utf-8", "replace").splitlines()
+
+
 class Made(NamedTuple):
     """What a call of ptxopt_optimize() returns."""
     status: int
@@ -84,6 +96,8 @@ class Made(NamedTuple):
 def call(text: bytes, options: bytes) -> Made:
     """One call of ptxopt_optimize()."""
     result = None
+    for warning in new_environment_warnings():
+        logger.getChild("tool").warning("%s", warning)
     try:
         with _messages:
             result = _library.ptxopt_optimize(text, len(text), options)

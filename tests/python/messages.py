@@ -226,6 +226,13 @@ print(status)
     t.check((done.returncode, done.stderr) == (0, ""), f"nothing is configured: {done.stderr}")
     done = python("logging.basicConfig()\n" + quiet, PTXOPT_GUARD="auto")
     t.check(done.stderr.startswith("WARNING:ptxopt.guard:<input>: warning: ptxas refuses the input"), f"basicConfig: {done.stderr}")
+    misspelled = "PTXOPT_GARD is not a variable that ptxopt reads; is PTXOPT_GUARD meant?"
+    twice = "for _ in range(2): ptxopt.optimize(sample('saxpy.ptx'), guard='off')\n"
+    done = python("logging.basicConfig()\n" + twice, PTXOPT_GARD="off")
+    t.check(done.stderr == f"WARNING:ptxopt.tool:{misspelled}\n", f"a variable that nobody reads: {done.stderr}")
+    t.check(python(twice, PTXOPT_GARD="off").stderr == "", "such a variable where logging is not configured")
+    done = python("from ptxopt import _hooks\n_hooks.set_options({}, False)\n" + twice, PTXOPT_GARD="off")
+    t.check(done.stderr == f"ptxopt: {misspelled}\n", f"such a variable, with a hook: {done.stderr}")
     hook = "from ptxopt._hooks import say_once\nfor _ in range(2): say_once('a')\n"
     t.check(python(hook).stderr == "ptxopt: a\n", "what a hook says")
     t.check(python("logging.basicConfig()\n" + hook).stderr == "WARNING:ptxopt.hooks:a\n", "what a hook says, with basicConfig")

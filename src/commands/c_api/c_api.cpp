@@ -1,5 +1,6 @@
 // The functions of ptxopt_c.h. No exception leaves them: what is thrown becomes a result with a status.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "support/log.h"
 #include "text/parse.h"
 #include "text/rewrite.h"
+#include "tool/options/environment.h"
 #include "tool/revision.h"
 #include "tool/run_tool.h"
 
@@ -125,6 +127,14 @@ std::string describe() {
   return nlohmann::ordered_json{{"passes", passes}, {"knobs", knobs}, {"log_sources", sources}}.dump();
 }
 
+std::string environmentText() {
+  try {
+    return fmt::format("{}", fmt::join(tool::environmentWarnings(), "\n"));
+  } catch (const std::exception&) {
+    return {};
+  }
+}
+
 constexpr log::Level kLogLevels[] = {log::Level::Trace, log::Level::Debug, log::Level::Info, log::Level::Warn,
                                      log::Level::Error, log::Level::Asked, log::Level::Off};
 static_assert(std::size(kLogLevels) == PTXOPT_LOG_OFF + 1);
@@ -143,7 +153,7 @@ int numberOf(log::Level level) {
 
 using namespace ptxopt;
 
-int ptxopt_abi() { return 3; }
+int ptxopt_abi() { return 4; }
 
 const char* ptxopt_version() {
   static const std::string text(version());
@@ -199,6 +209,11 @@ void ptxopt_free(ptxopt_result* result) {
 
 const char* ptxopt_describe() {
   static const std::string text = c_api::describe();
+  return text.c_str();
+}
+
+const char* ptxopt_environment_warnings() {
+  static const std::string text = c_api::environmentText();
   return text.c_str();
 }
 
