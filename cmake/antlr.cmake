@@ -24,7 +24,7 @@ ptxopt_generate(PtxParser "${PTXOPT_GENERATED}/PtxLexer.tokens;${PROJECT_SOURCE_
 function(ptxopt_grammar_library name source)
   add_library(${name} OBJECT ${PTXOPT_GENERATED}/${source})
   target_include_directories(${name} SYSTEM PUBLIC ${ANTLR4_INCLUDE_DIR} ${PTXOPT_GENERATED})
-  target_include_directories(${name} PRIVATE ${PTXOPT_ROOMS})
+  target_include_directories(${name} PRIVATE ${PTXOPT_GROUPS})
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fno-semantic-interposition> -w -fno-char8_t)  # the 4.7 tool writes u8"" literals as char
 endfunction()

@@ -6,7 +6,7 @@ list(APPEND capture_sources src/execute/record/record.cpp src/execute/record/arc
 # clang makes no last call of a function that nothing may be thrown out of (dlsym). The file is of ptxopt_jit, too.
 set_source_files_properties(src/execute/interpose/real.cpp PROPERTIES COMPILE_OPTIONS $<$<CXX_COMPILER_ID:Clang>:-fno-exceptions>)
 add_library(ptxopt_capture SHARED ${capture_sources})
-target_include_directories(ptxopt_capture PRIVATE ${PTXOPT_ROOMS})
+target_include_directories(ptxopt_capture PRIVATE ${PTXOPT_GROUPS})
 target_compile_definitions(ptxopt_capture PRIVATE INTERPOSED_FUNCTIONS="capture/functions.def")
 target_link_libraries(ptxopt_capture PRIVATE $<TARGET_FILE:ptxopt_tools> $<TARGET_FILE:ptxopt> antlr4_shared fmt::fmt
   nlohmann_json::nlohmann_json PkgConfig::libelf PkgConfig::xxhash PkgConfig::lz4 PkgConfig::zstd PkgConfig::minizip

@@ -8,7 +8,7 @@ list(APPEND emulation_sources src/execute/record/record.cpp src/execute/record/a
   src/execute/record/textures.cpp)
 list(FILTER emulation_sources EXCLUDE REGEX "/program_file\\.cpp$")  # the tool's alone
 add_library(ptxopt_emulation SHARED ${emulation_sources})
-target_include_directories(ptxopt_emulation PRIVATE ${PTXOPT_ROOMS})
+target_include_directories(ptxopt_emulation PRIVATE ${PTXOPT_GROUPS})
 target_link_libraries(ptxopt_emulation PRIVATE $<TARGET_FILE:ptxopt_tools> $<TARGET_FILE:ptxopt> antlr4_shared fmt::fmt
   nlohmann_json::nlohmann_json PkgConfig::libelf PkgConfig::xxhash PkgConfig::lz4 PkgConfig::zstd PkgConfig::minizip)
 set_target_properties(ptxopt_emulation PROPERTIES CXX_VISIBILITY_PRESET hidden

@@ -2,7 +2,7 @@
 # it has nothing of ptxopt in it but what finds PTX, and the C++ runtime is inside, so that it meets no other.
 file(GLOB jit_sources CONFIGURE_DEPENDS src/execute/jit/*.cpp src/execute/interpose/*.cpp)
 add_library(ptxopt_jit SHARED ${jit_sources} src/core/container/fat_layout.cpp)
-target_include_directories(ptxopt_jit PRIVATE ${PTXOPT_ROOMS})
+target_include_directories(ptxopt_jit PRIVATE ${PTXOPT_GROUPS})
 target_include_directories(ptxopt_jit PRIVATE ${xxhash_INCLUDE_DIRS})
 target_compile_definitions(ptxopt_jit PRIVATE INTERPOSED_FUNCTIONS="jit/functions.def"
   INTERPOSED_REQUEST="PTXOPT_JIT_COMPARE")

@@ -232,44 +232,44 @@ def known_bad_patterns_table(_):
     return table(("pattern", "kind", "what the text has"), [(name, kind.lower(), what) for _, name, kind, what in known_bad_patterns()])
 
 
-ROOM_GROUPS = ["core", "optimize", "execute", "measure", "commands"]  # none uses a later one
+COMPONENT_GROUPS = ["core", "optimize", "execute", "measure", "commands"]  # none uses a later one
 
 
-def room_uses():
-    """room -> the other rooms that its files include, each as GROUP/ROOM"""
-    rooms = {folder.name: folder for folder in (ROOT / "src").glob("*/*") if folder.is_dir()}
+def component_uses():
+    """component -> the other components that its files include, each as GROUP/COMPONENT"""
+    components = {folder.name: folder for folder in (ROOT / "src").glob("*/*") if folder.is_dir()}
     uses = {}
-    for name, folder in rooms.items():
+    for name, folder in components.items():
         texts = (p.read_text(encoding="utf-8") for p in folder.rglob("*") if p.suffix in (".h", ".cpp"))
         found = {m for text in texts for m in re.findall(r'^#include "(\w+)/', text, re.M)}
-        uses[f"{folder.parent.name}/{name}"] = {f"{rooms[m].parent.name}/{m}" for m in found & rooms.keys() - {name}}
+        uses[f"{folder.parent.name}/{name}"] = {f"{components[m].parent.name}/{m}" for m in found & components.keys() - {name}}
     return uses
 
 
 def in_order(uses):
-    """The rooms, each after those that it uses. A circle is an error."""
+    """The components, each after those that it uses. A circle is an error."""
     order = []
-    while left := {room: of - set(order) for room, of in uses.items() if room not in order}:
-        ready = sorted(room for room, of in left.items() if not of)
+    while left := {component: of - set(order) for component, of in uses.items() if component not in order}:
+        ready = sorted(component for component, of in left.items() if not of)
         if not ready:
-            raise SystemExit("docs.py: these rooms use each other in a circle: " + ", ".join(sorted(left)))
+            raise SystemExit("docs.py: these components use each other in a circle: " + ", ".join(sorted(left)))
         order += ready
     return order
 
 
-def rooms_table(_):
-    """What each room has is written in the page; the order and what it uses are those of the includes."""
-    uses = room_uses()
+def components_table(_):
+    """What each component has is written in the page; the order and what it uses are those of the includes."""
+    uses = component_uses()
     page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
     what = dict(re.findall(r"^\| `src/(\w+/\w+)/` \| (.*?) \| [^|]*\|$", page, re.M))
     if missing := sorted(uses.keys() - what.keys()):
         raise SystemExit("docs.py: docs/architecture.md has no line of " + ", ".join(missing))
-    group_of = {room: ROOM_GROUPS.index(room.partition("/")[0]) for room in uses}
-    if upward := [f"{room} uses {used}" for room, of in uses.items() for used in sorted(of) if group_of[used] > group_of[room]]:
+    group_of = {component: COMPONENT_GROUPS.index(component.partition("/")[0]) for component in uses}
+    if upward := [f"{component} uses {used}" for component, of in uses.items() for used in sorted(of) if group_of[used] > group_of[component]]:
         raise SystemExit("docs.py: a group uses a later one: " + ", ".join(upward))
     return table(("folder", "what it has", "uses"),
-                 [(f"`src/{room}/`", what[room].replace(r"\|", "|"), ", ".join(sorted(of.partition("/")[2] for of in uses[room])))
-                  for room in sorted(in_order(uses), key=group_of.get)])
+                 [(f"`src/{component}/`", what[component].replace(r"\|", "|"), ", ".join(sorted(of.partition("/")[2] for of in uses[component])))
+                  for component in sorted(in_order(uses), key=group_of.get)])
 
 
 def checks_table(_):
@@ -279,7 +279,7 @@ def checks_table(_):
 
 TABLES = {
     "docs/check.md": {"checks": checks_table},
-    "docs/architecture.md": {"rooms": rooms_table},
+    "docs/architecture.md": {"components": components_table},
     "docs/known-bad.md": {"known-bad": known_bad_table, "known-bad-tried": known_bad_tried_table, "known-bad-patterns": known_bad_patterns_table},
     "docs/drop-in.md": {"settings": settings_table},
     "docs/passes.md": {"passes": passes_table, "declines": declines_table, "pipeline": pipeline_table, "address-forms": address_forms_table, "loop-forms": loop_forms_table},

@@ -12,8 +12,8 @@ the ranges of tables.
 Messages go through src/core/support/log.h, which alone writes to standard error (SAYS). SAYERS has the other places that name
 it, how often, and what for. spdlog is included in one file.
 
-Each room of src has its namespace, ptxopt::ROOM, and its files open no other: two rooms can then give one name to two things.
-OUTER has the rooms whose words all code speaks; FOREIGN the files that define no names of ours. That no two types of a
+Each component of src has its namespace, ptxopt::COMPONENT, and its files open no other: two components can then give one name
+to two things. OUTER has the components whose words all code speaks; FOREIGN the files that define no names of ours. That no two types of a
 namespace have one name is what tests/one_definition.py checks.
 
 Comments and messages are in the words of pages (tests/lib/words.py), but for FOUND_WORDS that are left: a number that only falls.
@@ -167,8 +167,8 @@ def namespaces(name, text):
     """What is wrong with the namespaces that a file opens."""
     if any(name.startswith(prefix) for prefix in FOREIGN):
         return []
-    room = "/".join(name.split("/")[1:3])
-    own = "ptxopt" if room in OUTER else f"ptxopt::{room.split('/')[1]}"
+    component = "/".join(name.split("/")[1:3])
+    own = "ptxopt" if component in OUTER else f"ptxopt::{component.split('/')[1]}"
     opened = [n for n in OPENED.findall(text) if n.split("::")[0] in ("ptxopt", "std")]
     wrong = [n for n in opened if n != own and not n.startswith(f"{own}::")]
     return [f"{name}: opens {n}, not {own}" for n in wrong] if opened else [f"{name}: does not open {own}"]

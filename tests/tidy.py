@@ -188,17 +188,17 @@ def self_test():
 
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve() / "tree"
-        (root / "src/room").mkdir(parents=True)
+        (root / "src/component").mkdir(parents=True)
         shutil.copy(ROOT / ".clang-tidy", root / ".clang-tidy")
         where = {"directory": str(root / "build"), "command": f"c++ -std=c++20 -I{root}/src -Werror -c x.cpp"}
         (root / "build").mkdir()
         (root / "build/compile_commands.json").write_text(json.dumps(
-            [{**where, "file": str(root / "src/room" / f"{name}.cpp")} for name in ("plain", "user", "other")]), encoding="utf-8")
+            [{**where, "file": str(root / "src/component" / f"{name}.cpp")} for name in ("plain", "user", "other")]), encoding="utf-8")
         (root / ".gitignore").write_text("build\n")
 
         def commit(**texts):
             for name, text in texts.items():
-                (root / "src/room" / name.replace("_", ".")).write_text(text, encoding="utf-8")
+                (root / "src/component" / name.replace("_", ".")).write_text(text, encoding="utf-8")
             git(root, "add", "-A")
             git(root, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "x")
 
@@ -208,21 +208,21 @@ def self_test():
             return sorted(names), " ".join(said), " ".join(names.values())
 
         git(root, "init", "-q")
-        commit(plain_cpp=FAULTY.format(""), user_cpp='#include "room/part.h"\n' + RIGHT, other_cpp=RIGHT, part_h="#pragma once\n")
+        commit(plain_cpp=FAULTY.format(""), user_cpp='#include "component/part.h"\n' + RIGHT, other_cpp=RIGHT, part_h="#pragma once\n")
         commit(other_cpp=RIGHT + "// more\n")
         expect(found()[0] == [], f"a fault of before the change is reported: {found()}")
         commit(plain_cpp=FAULTY.format("\n"))
         names, _, text = found()
-        expect(names == ["src/room/plain.cpp"] and "bugprone-use-after-move" in text, f"a fault in a file that changed: {names} {text}")
+        expect(names == ["src/component/plain.cpp"] and "bugprone-use-after-move" in text, f"a fault in a file that changed: {names} {text}")
         commit(part_h="#pragma once\n" + FAULTY.format("inline "))
         names, _, text = found()
-        expect(names == ["src/room/user.cpp"] and "part.h:7" in text, f"a fault in a header that changed: {names} {text}")
+        expect(names == ["src/component/user.cpp"] and "part.h:7" in text, f"a fault in a header that changed: {names} {text}")
         expect(found(base="HEAD~2", most=1)[1] == "tidy: 1 of 2 files are left out (--most 1)", f"left out: {found(base='HEAD~2', most=1)}")
-        (root / "src/room/new.cpp").write_text(FAULTY.format(""), encoding="utf-8")
-        expect("src/room/new.cpp" in found()[0], f"a fault in a file that no build knows: {found()}")
-        (root / "src/room/new.cpp").write_text("int f() { return no; }\n", encoding="utf-8")
+        (root / "src/component/new.cpp").write_text(FAULTY.format(""), encoding="utf-8")
+        expect("src/component/new.cpp" in found()[0], f"a fault in a file that no build knows: {found()}")
+        (root / "src/component/new.cpp").write_text("int f() { return no; }\n", encoding="utf-8")
         expect("undeclared identifier" in found()[2], f"a file that is not C++: {found()}")
-        (root / "src/room/new.cpp").unlink()
+        (root / "src/component/new.cpp").unlink()
         expect(found(base="nothing")[1].startswith("tidy: no commit to compare with (nothing)"), f"a base that is none: {found(base='nothing')}")
         shallow = root.parent / "shallow"
         subprocess.run(["git", "clone", "-q", "--depth=1", root.as_uri(), shallow], check=True)
@@ -230,7 +230,7 @@ def self_test():
         listed = (root / "build/compile_commands.json").read_text(encoding="utf-8").replace(str(root), str(shallow))
         (shallow / "build/compile_commands.json").write_text(listed, encoding="utf-8")
         names, said, _ = found(shallow)
-        expect("a shallow clone" in said and names == ["src/room/plain.cpp", "src/room/user.cpp"], f"a shallow clone: {names} {said}")
+        expect("a shallow clone" in said and names == ["src/component/plain.cpp", "src/component/user.cpp"], f"a shallow clone: {names} {said}")
     for line in wrong:
         print(line)
     print(f"tidy: self-test, {len(wrong)} wrong")

@@ -70,7 +70,7 @@ def main():
     wrong, lines = 0, []
     for name, unit in passes():
         tried = changed = single = 0
-        for path in sorted(p for room in {name, "lsr"} for p in (HERE / room).glob("*.ptx")):
+        for path in sorted(p for folder in {name, "lsr"} for p in (HERE / folder).glob("*.ptx")):
             with tempfile.TemporaryDirectory() as folder:
                 try:
                     text = Input(tool, path, Path(folder))
