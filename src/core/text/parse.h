@@ -27,8 +27,8 @@ struct ParseError {
 std::variant<std::unique_ptr<Module>, ParseError> parse(std::string_view source, std::string fileName = "<input>",
                                                         bool optix = false, unsigned jobs = 1);
 
-// The same module, made by several threads, each of which reads a part of so many bytes or more. None where the text has no
-// such parts, and where it has to be read as one: it has an error, an alias, or an index of a variable of another part.
+// The same module, made by several threads: each reads a part of `leastPart` bytes or more. None where the text has no two such
+// parts, and where one builder has to read it: it has an error, an alias, or an index of a variable of another part.
 inline constexpr std::size_t kLeastPart = 1 << 18;
 std::unique_ptr<Module> parseInParts(std::string_view source, std::string fileName, bool optix, unsigned threads,
                                      std::size_t leastPart = kLeastPart);
