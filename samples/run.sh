@@ -29,12 +29,7 @@ build() {
     NINJA_STATUS='  %p, %es: ' ninja -C build/release ptxopt_tool || return 1
   else
     # A line for each tenth. What fails is printed whole.
-    { NINJA_STATUS='@%f %t ' ninja -C build/release ptxopt_tool || echo '@failed'; } | awk '
-      /^@failed/ { failed = 1; next }
-      /^@[0-9]+ [0-9]+ / { tenth = int(10 * substr($1, 2) / $2)
-                           if (tenth > shown) { printf "  %d%%\n", 10 * tenth; fflush(); shown = tenth } next }
-      !/^ninja: Entering/ { print }
-      END { exit failed }' || return 1
+    { NINJA_STATUS='@%f %t ' ninja -C build/release ptxopt_tool || echo '@failed'; } | awk -f cmake/progress.awk || return 1
   fi
   echo "  built in $(($(date +%s) - started)) s"
 }
