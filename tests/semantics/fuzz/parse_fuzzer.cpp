@@ -2,17 +2,22 @@
 //
 // Bytes that are no PTX: status InvalidInput, a message with a place, no output.
 // Bytes that are PTX: -O0 gives them back, without NULs at the end; --reprint gives PTX that is its own reprint; each pass, and all of them,
-// keep the invariants of the internal representation and give PTX on which they find nothing more to do.
+// keep the invariants of the internal representation and give PTX on which they find nothing more to do. A module that threads
+// read in parts is that of one builder.
 //
 // Besides libFuzzer's own mutations there are those of mutate.h, which know tokens and statements.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include "mutate.h"
 #include "ptxopt/ptxopt.h"
+#include "text/parse.h"
+#include "text/print.h"
 
 namespace {
 
@@ -54,10 +59,22 @@ void checkPasses(std::string_view text, const std::vector<std::string>& passes) 
           once.output);
 }
 
+void checkParts(std::string_view text, unsigned threads) {
+  const auto parts = ptxopt::text::parseInParts(text, {}, false, threads, 1);
+  if (parts == nullptr) return;
+  const auto parsed = ptxopt::text::parse(text);
+  const auto* const whole = std::get_if<std::unique_ptr<ptxopt::Module>>(&parsed);
+  require(whole != nullptr, "parts of what is no PTX");
+  require(parts->names.size() == (*whole)->names.size(), "parts with other names");
+  const std::string printed = ptxopt::text::print(*parts, {.reprint = true});
+  require(printed == ptxopt::text::print(**whole, {.reprint = true}), "another module of parts", printed);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
+  for (const unsigned threads : {2u, 3u}) checkParts(text, threads);
 
   Options verbatim;
   verbatim.level = 0;
