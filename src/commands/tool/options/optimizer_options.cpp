@@ -59,6 +59,7 @@ void OptimizerOptions::addPasses(CLI::App& app, const std::string& group) {
   levelOption_ =
       app.add_option("-O", level_, "0: parse and print; 1: clean up; 2 (the default): run all passes that pay")
           ->type_name("LEVEL")
+          ->check(CLI::Range(0, 2))  // after the transform, which names the levels
           ->transform(CLI::Validator(
               [this](std::string& text) {
                 isHigher_ = text == "3";
