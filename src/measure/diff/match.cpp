@@ -18,7 +18,7 @@ namespace ptxopt::diff {
 namespace {
 
 constexpr std::size_t kNone = SIZE_MAX;
-using Key = std::pair<std::string, std::string>;  // architecture and something
+using ArchitectureKey = std::pair<std::string, std::string>;  // architecture and something
 
 // A side's units and which of them, and of their functions, are matched.
 struct Half {
@@ -120,7 +120,7 @@ class Matcher {
   template <class KeyOf>
   void byFileKey(const KeyOf& keyOf) {
     const auto index = [&](const Half& half) {
-      std::map<Key, std::vector<std::size_t>> units;
+      std::map<ArchitectureKey, std::vector<std::size_t>> units;
       for (std::size_t i = 0; i < half.partner.size(); ++i)
         if (half.partner[i] == kNone)
           if (auto key = keyOf(half.unit(i)))
@@ -275,7 +275,7 @@ class Matcher {
       std::size_t unit, function, count = 0;
     };
     const auto index = [](const Half& half) {
-      std::map<Key, Place> places;
+      std::map<ArchitectureKey, Place> places;
       for (std::size_t u = 0; u < half.taken.size(); ++u)
         for (std::size_t f = 0; f < half.taken[u].size(); ++f) {
           if (!half.function(u, f).isKernel) continue;
