@@ -150,7 +150,7 @@ void CommandLineReader::addPipeline() {
       ->excludes("--in-place")
       ->group(kPipeline);
   app_.add_option("-j,--jobs", line_.options.jobs,
-                  "number of threads; 0: one per core; the output does not depend on it")
+                  "number of threads; 0: one per core; the output does not depend on it [1]")
       ->type_name("N")
       ->check(CLI::Range(0, 1024))
       ->group(kPipeline);
