@@ -52,6 +52,7 @@ class _State:
     records: List[KernelStats] = field(default_factory=list)
     said: Set[str] = field(default_factory=set)
     sources: List[Callable[[], List[KernelStats]]] = field(default_factory=list)
+    to_log: List[Tuple[int, Callable[[], List[KernelStats]]]] = field(default_factory=list)
     last: List[Tuple[int, Callable[[], Any]]] = field(default_factory=list)
     prints_table: bool = False
     expected: str = ""  # the client whose kernels this process was started for
@@ -161,6 +162,10 @@ def result_of(client: str, ptx: AnyStr, *, ptxas: Optional[str] = None, arch: Op
 def _record(records: List[KernelStats]) -> None:
     with _lock:
         _state.records.extend(records)
+    _log(records)
+
+
+def _log(records: List[KernelStats]) -> None:
     log = os.environ.get("PTXOPT_HOOK_LOG")
     if log:
         lines = "".join(json.dumps({"pid": os.getpid(), **asdict(k)}) + "\n" for k in records)
@@ -172,10 +177,12 @@ def _record(records: List[KernelStats]) -> None:
             say_once(f"$PTXOPT_HOOK_LOG: {error}")
 
 
-def add_source(source: Callable[[], List[KernelStats]]) -> None:
-    """Where stats() also finds records."""
+def add_source(source: Callable[[], List[KernelStats]], is_logged: bool = False) -> None:
+    """Where stats() also finds records. The log gets them when this process ends, unless `is_logged`."""
     if source not in _state.sources:
         _state.sources.append(source)
+        if not is_logged:
+            _state.to_log.append((os.getpid(), source))
 
 
 def log_for_children() -> None:
@@ -185,7 +192,7 @@ def log_for_children() -> None:
         os.close(handle)
         os.environ["PTXOPT_HOOK_LOG"] = path
         at_end(lambda: os.unlink(path) if os.path.exists(path) else None)
-    add_source(_of_children)
+    add_source(_of_children, is_logged=True)
 
 
 def _of_children() -> List[KernelStats]:
@@ -265,6 +272,9 @@ def _end() -> None:
         module = {"cutedsl": "cutlass"}.get(_state.expected, _state.expected)
         print(f"ptxopt: {_state.expected}: " + ("no kernel was compiled; its cache may have had them" if module in sys.modules
                                                 else f"the script did not import {module}"), file=sys.stderr)
+    for owner, source in _state.to_log:
+        if owner == os.getpid():
+            _log(source())
     for owner, action in reversed(_state.last):
         if owner == os.getpid():
             action()

@@ -7,6 +7,7 @@ Each case runs in a Python process of its own. fakes/ has the clients, as small 
 hook and without it, numba-cuda, Warp, CuPy, CuTe DSL, TileLang. libptxopt.so lies beside the tool.
 """
 import argparse
+import json
 import os
 import re
 import subprocess
@@ -468,6 +469,7 @@ def starting(t):
     quiet = run(HEAD + line + "\nfrom triton.compiler import compile\ncompile()", PTXOPT_HOOKS="triton", FAKE_TRITON="3.9.0",
                 PTXOPT_HOOK_OPTIONS='{"guard": "off"}', PTXOPT_HOOK_TABLE="0")
     t.check(quiet.stderr == "", f"no table: {quiet.stderr}")
+    logged(t)
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "script.py"
         script.write_text(HEAD + "from triton.compiler import compile\nprint(sys.argv[1:], __name__, compile()[0] != fake_settings.ptx)")
@@ -491,6 +493,20 @@ def starting(t):
             wrong = subprocess.run([sys.executable, "-m", "ptxopt", "triton", str(script)], capture_output=True, text=True, timeout=60,
                                    env={**os.environ, "PTXOPT_HOOK_OPTIONS": options})
             t.check(wrong.returncode == 2 and wrong.stderr.startswith(f"ptxopt: error: {reason}"), f"{options}: {wrong.stderr}")
+
+
+def logged(t):
+    """What ptxopt-ptxas did for JAX, which calls it by itself, is in the log when the process ends."""
+    with tempfile.TemporaryDirectory() as folder:
+        log, ptxas = Path(folder) / "log", Path(folder) / "ptxas"
+        ptxas.write_text('#!/bin/sh\nfor output; do :; done\nprintf cubin > "$output"\n')
+        ptxas.chmod(0o755)
+        call = (f"import os, subprocess\nsubprocess.run([os.environ['CUDA_ROOT'] + '/bin/ptxas', '-arch=sm_80', {str(ROOT / 'samples/softmax.ptx')!r}, "
+                f"'-o', {str(Path(folder) / 'cubin')!r}], check=True)")
+        run = subprocess.run([sys.executable, "-m", "ptxopt", "jax", "-c", call], capture_output=True, text=True, timeout=60,
+                             env={**os.environ, "PTXOPT_HOOK_LOG": str(log), "PTXOPT_GUARD": "off", "PTXOPT_PTXAS": str(ptxas)})
+        records = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+        t.check([(r["client"], r["kernel"], r["changed"]) for r in records] == [("jax", "softmax", True)], f"the log: {records} {run.stderr}")
 
 
 def main():
