@@ -41,6 +41,14 @@ def find(variable, *names):
     return None
 
 
+def newest(name):
+    """The path of the program NAME-N of the greatest N in $PATH, and N; None and 0 where there is none."""
+    found = [(int(path.name.removeprefix(name + "-")), str(path)) for folder in os.get_exec_path() for path in Path(folder).glob(name + "-*")
+             if path.name.removeprefix(name + "-").isdigit()]
+    number, path = max(found, default=(0, None))
+    return path, number
+
+
 def cuda_by_clang(clang, arch, *options):
     """The command, without source and output, that makes PTX of CUDA without CUDA's headers."""
     return [clang, "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "-fdeclspec", "-include", str(CUDA_HEADER),

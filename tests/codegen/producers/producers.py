@@ -9,7 +9,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 sys.path.insert(0, str(HERE.parents[1] / "lib"))
 from compilers import (CUDA_HEADER, OPENCL_FLAGS, OPENCL_HEADER, Compilation, cuda_by_clang, digest, find,  # noqa: E402
-                       read, version)
+                       newest, read, version)
 from framework_packages import packages_of, python_with  # noqa: E402
 from gcc_offload import device_compiler  # noqa: E402
 
@@ -21,6 +21,8 @@ SOURCES = {
     "nvcc": CUDA,
     "clang-O2": CUDA,
     "clang-O0": CUDA,
+    "newest-clang-O2": CUDA,
+    "newest-clang-O0": CUDA,
     "slices": {"own": (KERNELS / "slices", "*.cu")},
     "opencl-O2": {"own": (KERNELS / "opencl", "*.cl")},
     "opencl-O0": {"own": (KERNELS / "opencl", "*.cl")},
@@ -31,6 +33,9 @@ SOURCES = {
 }
 # What needs packages from a registry, and their environment.
 PACKAGED = {"numba": "frameworks", "triton": "frameworks", "cutedsl": "cutedsl", "mojo": "mojo", "slang": "slang", "tilelang": "tilelang"}
+# Those without bounds, whose release is whatever is installed; the bounds are of the clang that has a name of its own.
+NEWEST = [name for name in SOURCES if name.startswith("newest-")]
+BOUNDED_CLANG = ("clang-19", "clang")
 SETS = list(CUDA)
 
 
@@ -56,9 +61,23 @@ def needed(program, *names):
     return path
 
 
-def of_cuda_by_clang(level):
+def newest_clang():
+    path, number = newest("clang")
+    bounded = release(find("CLANG", *BOUNDED_CLANG))
+    if number <= bounded:
+        raise Missing(f"there is no clang newer than {bounded}")
+    return path
+
+
+def release(clang):
+    """The number of a clang's major release; 0 where there is none."""
+    said = re.search(r"clang version (\d+)", version(clang))
+    return int(said[1]) if said else 0
+
+
+def of_cuda_by_clang(level, choose=lambda: needed("CLANG", *BOUNDED_CLANG)):
     def commands(source, arch):
-        clang = needed("CLANG", "clang-19", "clang")
+        clang = choose()
         yield source.stem, [*cuda_by_clang(clang, arch, level), str(source), "-o"], version(clang) + digest(read(CUDA_HEADER))
     return commands
 
@@ -70,7 +89,7 @@ def of_cuda_by_nvcc(source, arch):
 
 def of_opencl(level):
     def commands(source, arch):
-        clang = needed("CLANG", "clang-19", "clang")
+        clang = needed("CLANG", *BOUNDED_CLANG)
         headers = digest(*(read(path) for path in sorted(OPENCL_HEADER.parent.glob("*.h"))))
         yield source.stem, [clang, *OPENCL_FLAGS, f"-march={arch}", level, "-S", str(source), "-o"], version(clang) + headers
     return commands
@@ -105,6 +124,7 @@ def of_python(producer):
 
 
 COMMANDS = {"nvcc": of_cuda_by_nvcc, "clang-O2": of_cuda_by_clang("-O2"), "clang-O0": of_cuda_by_clang("-O0"),
+            "newest-clang-O2": of_cuda_by_clang("-O2", newest_clang), "newest-clang-O0": of_cuda_by_clang("-O0", newest_clang),
             "slices": of_cuda_by_clang("-O2"), "opencl-O2": of_opencl("-O2"), "opencl-O0": of_opencl("-O0"),
             "openacc": of_gcc("openacc"), "openmp": of_gcc("openmp"), **{name: of_python(name) for name in PACKAGED}}
 

@@ -5,7 +5,8 @@
                          [--passes NAME,...] [--sets own,samples,loops] [--unroll] [--markdown] [--list] [--json FILE]
                          [--check] [--verify] [--quick] [--work build/producers] [-j N]
 
-producers.py says what makes PTX of which kernels; what is not installed is named and skipped. Each -O2 pass that is not for
+producers.py says what makes PTX of which kernels; what is not installed is named and skipped. newest-clang-O2 and -O0 are the
+clang-N of the greatest N in $PATH, if it is newer than the clang that the bounds are of; each release is printed. Each -O2 pass that is not for
 cleaning up runs alone (with dce behind it), then all of -O2; without the guard and with it. Every loop has the pragma
 "nounroll" before anything runs, so that both sides and the guard see loops that ptxas leaves as they are; --unroll leaves
 unrolling to ptxas. ptxas assembles whole programs where it can. Compared are of each function
@@ -31,11 +32,11 @@ import sys
 from dataclasses import dataclass
 
 import producers  # first: it makes tests/lib known
-from producers import PACKAGED, ROOT, SETS, SOURCES, Missing
+from producers import NEWEST, PACKAGED, ROOT, SETS, SOURCES, Missing
 import machine_code
 from code_figures import measured
 from compilers import Skip, compiled, digest, first_line, prepare, read, run, version, write
-from framework_packages import python_with
+from framework_packages import packages_of, python_with
 from nounroll import without_unrolling
 from summary import HEADINGS, PATTERNS, Outcome, cells, counted, has, short, summarise
 
@@ -266,6 +267,16 @@ def as_json(done, summaries):
             "summaries": [{"of": of, "variant": v, "guard": g, **vars(s)} for (of, v, g), s in summaries.items()]}
 
 
+def compilers_of(items):
+    """producer -> the release of its compiler, or its packages"""
+    said = {}
+    for item in items:
+        lines = item.compilation.compiler.splitlines()
+        releases = [line for line in lines if "release" in line]  # nvcc's first line has none
+        said[item.producer] = " ".join(packages_of(PACKAGED[item.producer])) if item.producer in PACKAGED else (releases or lines)[0]
+    return said
+
+
 # ---------------------------------------------------------------- the command line
 
 def parse_arguments():
@@ -282,14 +293,14 @@ def parse_arguments():
     parser.add_argument("--json", metavar="FILE", help="write everything there")
     parser.add_argument("--check", action="store_true", help="hold the guarded results against the bounds")
     parser.add_argument("--verify", action="store_true", help="run before and after with the interpreter and compare")
-    parser.add_argument("--quick", action="store_true", help=f"only own kernels and bounded passes, no {' or '.join(PACKAGED)}")
+    parser.add_argument("--quick", action="store_true", help=f"only own kernels and bounded passes, no {' or '.join([*NEWEST, *PACKAGED])}")
     parser.add_argument("--install", action="store_true", help="install the packages of " + " and ".join(PACKAGED))
     parser.add_argument("--work", default=str(ROOT / "build/producers"), help="folder for what is compiled and kept")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count())
     args = parser.parse_args()
     if args.quick:
         args.passes, args.guard, args.sets = ",".join(dict.fromkeys(bound.variant for bound in BOUNDS)), "both", "own"
-        args.producers = ",".join(name for name in args.producers.split(",") if name not in PACKAGED)
+        args.producers = ",".join(name for name in args.producers.split(",") if name not in PACKAGED and name not in NEWEST)
     for given, known in ((args.producers, SOURCES), (args.sets, SETS)):
         if unknown := set(given.split(",")) - set(known):
             parser.error(f"unknown: {', '.join(sorted(unknown))}")
@@ -350,6 +361,8 @@ def main():
         summaries = summaries_of(done)
         bad = failed + (violations(done, summaries) if args.check else [])
         bad += verify_all(pool, setup, items) if args.verify else []
+    for producer, compiler in compilers_of(items).items():
+        print(f"{producer}: {compiler}")
     print(f"{args.arch}, guard: " + " / ".join(guards))
     for title, names in (("producer", SOURCES), ("functions with", PATTERNS)):
         show_table(title, names, variants, guards, summaries, args.markdown)
