@@ -11,10 +11,11 @@ PACKAGES = {"frameworks": ["triton==3.9.0", "numba-cuda[cu13]==0.30.4", "nvidia-
             "ptxas": ["nvidia-cuda-nvcc==13.5.*"]}
 # ptxas and nvdisasm, 0.2 GB, for tests/codegen/sass.
 TOOLS = {"cuda-tools": ["nvidia-cuda-nvdisasm==13.5.*", "nvidia-cuda-nvcc==13.5.*"]}
-# What the hooks of the Python package are tried with besides, 1.1 GB, for tests/python/clients.py.
+# What the hooks of the Python package are tried with besides, 1.1 GB and PyTorch's 5.3, for tests/python/clients.py.
 HOOKS = {"triton-3.2": ["triton==3.2.0", "setuptools"], "triton-3.5": ["triton==3.5.0"], "triton-3.6": ["triton==3.6.0"],
          "triton-3.7": ["triton==3.7.1"], "triton-3.8": ["triton==3.8.0"], "warp": ["warp-lang==1.19.0"],
-         "cupy": ["cupy-cuda12x==14.2.0", "nvidia-cuda-nvrtc-cu12"]}
+         "cupy": ["cupy-cuda12x==14.2.0", "nvidia-cuda-nvrtc-cu12"],
+         "torch": ["torch==2.15.0"]}
 # Compilers that tests/codegen/producers takes PTX from: 0.4, 0.7 and 0.1 GB, and with TileLang's PyTorch 6.
 PRODUCERS = {"cutedsl": ["nvidia-cutlass-dsl==4.8.1"], "mojo": ["mojo==1.2.0", "max-mojo-libs==26.7.0", "max-core==26.7.0"],
              "slang": ["--no-deps", "slangtorch==1.3.22"], "tilelang": ["tilelang==0.1.15"]}
