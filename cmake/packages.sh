@@ -16,7 +16,7 @@ cd "$(dirname "$0")/.."
 preset=${PRESET:-release}  # of CMakePresets.json
 cmake/install-packages.sh build package wheel
 cmake --preset "$preset" -Wno-dev
-cmake --build --preset "$preset" --target ptxopt_tool ptxopt_drop_in ptxopt ptxopt_documents
+cmake --build --preset "$preset" --target ptxopt_installed
 (cd "build/$preset" && cpack -G DEB -B "$to")
 python/make_wheel.sh "$to"
 version=$("build/$preset/ptxopt" --version)
