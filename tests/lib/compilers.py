@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,10 +36,11 @@ class Skip(Exception):
 
 
 def find(variable, *names):
-    for candidate in (os.environ.get(variable), *(shutil.which(name) for name in names), f"/usr/local/cuda/bin/{names[0]}"):
-        if candidate and os.path.exists(candidate):
-            return candidate
-    return None
+    """The path of a program: the one that the variable names, by a path or a name; otherwise the first of these in $PATH, or CUDA's."""
+    given = os.environ.get(variable, "none")
+    if given not in ("", "none"):
+        return shutil.which(given) or sys.exit(f"{variable} is '{given}': there is no such program")
+    return next(filter(None, (*map(shutil.which, names), shutil.which(f"/usr/local/cuda/bin/{names[0]}"))), None)
 
 
 def newest(name):

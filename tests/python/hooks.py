@@ -237,6 +237,7 @@ for wrong in ({"guard": "on"}, {"level": 9}, {"level": "x"}, {"passes": ["nope"]
 """),
     "torch": ("3.9.0", """
 import ptxopt.torch, subprocess
+before = os.environ.get("TORCHINDUCTOR_CACHE_DIR")
 ptxopt.torch.install(guard="off", table=False)
 code = "import ptxopt._autoload\\nfrom triton.compiler import compile\\ncompile()"
 subprocess.run([sys.executable, "-c", "import sys; sys.path.insert(0, %r); import fake_settings; fake_settings.ptx = %r\\n%s"
@@ -244,7 +245,7 @@ subprocess.run([sys.executable, "-c", "import sys; sys.path.insert(0, %r); impor
 same([(k.kernel, k.changed) for k in ptxopt.torch.stats()], [("softmax", True)], "what a child compiled")
 assert "/ptxopt-" in os.environ["TORCHINDUCTOR_CACHE_DIR"]
 ptxopt.torch.uninstall()
-same([n for n in os.environ if n.startswith("PTXOPT_HOOK")] + [os.environ.get("TORCHINDUCTOR_CACHE_DIR")], [None], "the environment")
+same([n for n in os.environ if n.startswith("PTXOPT_HOOK")] + [os.environ.get("TORCHINDUCTOR_CACHE_DIR")], [before], "the environment")
 """),
     "numba": ("", """
 import contextlib, io, tempfile
