@@ -3,8 +3,6 @@
 file(GLOB capture_sources CONFIGURE_DEPENDS src/execute/capture/*.cpp src/execute/interpose/*.cpp)
 list(APPEND capture_sources src/execute/record/record.cpp src/execute/record/archive.cpp src/execute/record/folder.cpp src/execute/emulate/error.cpp
   src/execute/emulate/fat_binary.cpp src/execute/emulate/limits.cpp)
-# clang makes no last call of a function that nothing may be thrown out of (dlsym). The file is of ptxopt_jit, too.
-set_source_files_properties(src/execute/interpose/real.cpp PROPERTIES COMPILE_OPTIONS $<$<CXX_COMPILER_ID:Clang>:-fno-exceptions>)
 add_library(ptxopt_capture SHARED ${capture_sources})
 target_include_directories(ptxopt_capture PRIVATE ${PTXOPT_GROUPS})
 target_compile_definitions(ptxopt_capture PRIVATE INTERPOSED_FUNCTIONS="capture/functions.def")

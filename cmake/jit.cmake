@@ -1,6 +1,10 @@
 # The library to preload that has PTX optimized before the driver gets it. It is loaded into every process that a program starts:
 # it has nothing of ptxopt in it but what finds PTX, and the C++ runtime is inside, so that it meets no other.
 file(GLOB jit_sources CONFIGURE_DEPENDS src/execute/jit/*.cpp src/execute/interpose/*.cpp)
+# clang makes no last call of a function that nothing may be thrown out of (dlsym). The file declares the functions of its table, with no
+# parameters: no other file of a batch may. It is of ptxopt_capture, too.
+set_source_files_properties(src/execute/interpose/real.cpp PROPERTIES
+  COMPILE_OPTIONS $<$<CXX_COMPILER_ID:Clang>:-fno-exceptions> SKIP_UNITY_BUILD_INCLUSION ON)
 add_library(ptxopt_jit SHARED ${jit_sources} src/core/container/fat_layout.cpp)
 target_include_directories(ptxopt_jit PRIVATE ${PTXOPT_GROUPS})
 target_include_directories(ptxopt_jit PRIVATE ${xxhash_INCLUDE_DIRS})
