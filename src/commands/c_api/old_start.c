@@ -1,4 +1,4 @@
-/* A program that starts on glibc 2.28, for x86-64 (cmake/wheel.cmake).
+/* A program that starts on glibc 2.27, for x86-64 (cmake/wheel.cmake).
  *
  * crt1.o calls the __libc_start_main of version 2.34, which runs constructors itself; the older one has main's caller do
  * that. A program without constructors may call either. Hidden, so that the old one is not looked for here. */
