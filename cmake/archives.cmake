@@ -26,3 +26,7 @@ ptxopt_archives(PkgConfig::libelf elf z)
 ptxopt_archives(PkgConfig::minizip minizip z)
 ptxopt_archives(PkgConfig::lz4 lz4)
 ptxopt_archives(PkgConfig::zstd zstd)
+
+# The packages whose code is inside what is installed, from archives or headers: their licenses go along.
+set(PTXOPT_CODE_OF libantlr4-runtime-dev libfmt-dev libcli11-dev libspdlog-dev nlohmann-json3-dev libxxhash-dev libelf-dev
+  libminizip-dev zlib1g-dev liblz4-dev libzstd-dev libstdc++-12-dev)

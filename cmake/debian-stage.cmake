@@ -12,7 +12,7 @@ endif()
 # Our license, and those of the libraries whose code is inside: static, or in headers.
 file(READ ${CPACK_PTXOPT_SOURCE}/LICENSE license)
 set(copyright "ptxopt\n\n${license}")
-foreach(library IN ITEMS libantlr4-runtime-dev libcli11-dev libspdlog-dev nlohmann-json3-dev)
+foreach(library IN LISTS CPACK_PTXOPT_CODE_OF)
   set(file /usr/share/doc/${library}/copyright)
   if(EXISTS ${file})
     file(READ ${file} text)

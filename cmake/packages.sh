@@ -19,6 +19,7 @@ cmake --preset "$preset" -Wno-dev
 cmake --build --preset "$preset" --target ptxopt_installed
 (cd "build/$preset" && cpack -G DEB -B "$to")
 python/make_wheel.sh "$to"
+wheel=$(ls -t "$to"/ptxopt-*.whl | head -n 1)  # an older one may have another name
 version=$("build/$preset/ptxopt" --version)
 
 root=$(mktemp -d)
@@ -26,7 +27,7 @@ trap 'umount "$root/proc" 2>/dev/null; rm -rf "$root"' EXIT
 debootstrap --variant=minbase --include=python3-venv,ca-certificates bookworm "$root" "${MIRROR:-http://deb.debian.org/debian}" >"$to/debootstrap.log"
 mount -t proc proc "$root/proc"
 mkdir "$root/packages"
-cp "$to"/ptxopt_*.deb "$to"/ptxopt-*.whl tests/python/installed.py samples/saxpy.ptx "$root/packages"
+cp "$to"/ptxopt_*.deb "$wheel" tests/python/installed.py samples/saxpy.ptx "$root/packages"
 
 # Without variables of this machine, such as CUDA_HOME.
 env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root ${http_proxy+"http_proxy=$http_proxy"} chroot "$root" sh -euc '

@@ -36,7 +36,7 @@ if(PTXOPT_WHEEL)
   install(TARGETS ptxopt_shared LIBRARY DESTINATION ptxopt COMPONENT python)
   install(FILES python/ptxopt_hooks.pth DESTINATION . COMPONENT python)
   # What is linked in, and the licenses of that.
-  foreach(package libantlr4-runtime-dev libfmt-dev libcli11-dev libspdlog-dev nlohmann-json3-dev libxxhash-dev libelf-dev libminizip-dev zlib1g-dev liblz4-dev libzstd-dev libstdc++-12-dev)
+  foreach(package IN LISTS PTXOPT_CODE_OF)
     if(EXISTS /usr/share/doc/${package}/copyright)
       install(FILES /usr/share/doc/${package}/copyright DESTINATION ptxopt/licenses RENAME ${package}.txt COMPONENT python)
     endif()
