@@ -75,7 +75,7 @@ _environment = [True]  # whether it has not been looked at yet; pop is atomic
 
 
 def new_environment_warnings() -> List[str]:
-    """What is wrong with $PTXOPT_... variables, for whoever asks first: it is said once."""
+    """What is wrong with $PTXOPT_... variables, for the first caller: it is said once."""
     try:
         _environment.pop()
     except IndexError:
