@@ -1,6 +1,6 @@
 // The parent's program, mapped files and command line are read from /proc; nvcc and cmake are looked for among its
-// ancestors, up to the eighth. The command line of nvcc names the sources, whose names are in those of its PTX files. Triton's two variables show which ptxas is meant where the called path equals one of
-// them.
+// ancestors, up to the eighth. The command line of nvcc names the sources, whose names are in those of its PTX files.
+// Triton's two variables show which ptxas is meant where the called path equals one of them.
 #include "wrapper/client.h"
 
 #include <fmt/format.h>
@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "ptxas/find_python.h"
+#include "wrapper/nvcc_plan.h"
 
 namespace ptxopt::wrapper {
 namespace {
@@ -162,10 +163,9 @@ Client callingClient(const std::string& calledAs) {
 }
 
 std::string sourceOf(const Client& client, const std::string& ptx) {
-  constexpr std::string_view kTemporary = "tmpxft_";
   const std::string name = fs::path(ptx).filename().string();
   const std::size_t dash = name.find('-'), end = name.find('_', dash);  // of the number
-  if (!name.starts_with(kTemporary) || dash == std::string::npos || end == std::string::npos) return {};
+  if (!name.starts_with(kNvccTemporary) || dash == std::string::npos || end == std::string::npos) return {};
   const std::string_view rest = std::string_view(name).substr(end + 1);  // "k.ptx", "k.compute_80.ptx"
   std::string found;
   for (const std::string& source : client.sources) {

@@ -11,8 +11,6 @@
 namespace ptxopt::wrapper {
 namespace {
 
-constexpr std::string_view kTemporary = "tmpxft_";
-
 // NAME=VALUE where NAME can be that of a variable; a command may hold a `=` too, after a blank.
 std::size_t equalsOfSetting(std::string_view line) {
   const std::size_t equals = line.find('=');
@@ -38,10 +36,10 @@ std::string withoutNumbers(std::string_view command) {
   };
   std::string out;
   while (!command.empty()) {
-    const std::size_t at = command.find(kTemporary);
+    const std::size_t at = command.find(kNvccTemporary);
     out += command.substr(0, at);
     if (at == std::string_view::npos) break;
-    command.remove_prefix(at + kTemporary.size());
+    command.remove_prefix(at + kNvccTemporary.size());
     out += "tmpxft";
     for (int part = 0; part < 2; ++part) {
       command.remove_prefix(hexDigits(command));
@@ -56,6 +54,15 @@ std::string withoutNumbers(std::string_view command) {
     }
   }
   return out;
+}
+
+// What cicc writes, where that is not one of nvcc's temporary files; empty: it is, or the command is another one.
+std::string keptFileOfCicc(const std::string& command) {
+  if (programOf(command) != "cicc") return {};
+  const auto words = *splitShellWords(command);
+  for (std::size_t i = 1; i < words.size(); ++i)
+    if (words[i - 1] == "-o" && words[i].find(kNvccTemporary) == std::string::npos) return words[i];
+  return {};
 }
 
 }  // namespace
@@ -92,13 +99,8 @@ bool NvccPlan::optimizesWhenLinking() const {
 
 std::string NvccPlan::ptxAskedFor() const {
   if (runsPtxas()) return {};
-  for (const std::string& command : commands) {
-    if (programOf(command) != "cicc") continue;
-    const auto words = *splitShellWords(command);
-    for (std::size_t i = 1; i < words.size(); ++i)
-      if (words[i - 1] == "-o" && words[i].ends_with(".ptx") && words[i].find(kTemporary) == std::string::npos)
-        return words[i];
-  }
+  for (const std::string& command : commands)
+    if (std::string file = keptFileOfCicc(command); file.ends_with(".ptx")) return file;
   return {};
 }
 
@@ -107,15 +109,11 @@ bool NvccPlan::keepsPtx() const {
   for (const std::string& command : commands)
     if (command.starts_with("rm ")) removed.insert(command.substr(3));  // one name, without quotes
   for (const std::string& command : commands) {
-    const std::string program = programOf(command);
-    if (program != "cicc" && program != "ptxas") continue;
+    if (std::string file = keptFileOfCicc(command); !file.empty() && !removed.contains(file))
+      made.insert(std::move(file));
+    if (programOf(command) != "ptxas") continue;
     const auto words = *splitShellWords(command);
-    for (std::size_t i = 1; i < words.size(); ++i) {
-      if (program == "ptxas" && made.contains(words[i])) return true;
-      if (program == "cicc" && words[i - 1] == "-o" && words[i].find(kTemporary) == std::string::npos &&
-          !removed.contains(words[i]))
-        made.insert(words[i]);
-    }
+    if (std::ranges::any_of(words, [&](const std::string& word) { return made.contains(word); })) return true;
   }
   return false;
 }

@@ -12,6 +12,9 @@
 
 namespace ptxopt::wrapper {
 
+// How the names of nvcc's temporary files begin.
+inline constexpr std::string_view kNvccTemporary = "tmpxft_";
+
 struct NvccPlan {
   std::map<std::string, std::string> variables;  // the last setting of each
   std::vector<std::string> commands;
