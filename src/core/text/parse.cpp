@@ -201,7 +201,11 @@ std::string_view foreignFormat(std::string_view source) {
 
 namespace {
 
-bool isOptixFunction(std::string_view name) { return name.starts_with("_optix_") || name.starts_with("_rt_"); }
+constexpr std::string_view kOptixPrefixes[] = {"_optix_", "_rt_"};
+
+bool isOptixFunction(std::string_view name) {
+  return std::ranges::any_of(kOptixPrefixes, [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
 
 // Without the byte order mark, and without the NUL that the driver's loaders take and producers pass on with the whole
 // buffer (Warp's files).
@@ -304,6 +308,8 @@ std::unique_ptr<Module> parseInParts(std::string_view source, std::string fileNa
 }
 
 bool callsOptix(std::string_view source, const std::string& fileName) {
+  const auto isIn = [&](std::string_view prefix) { return source.find(prefix) != std::string_view::npos; };
+  if (std::ranges::none_of(kOptixPrefixes, isIn)) return false;
   return std::holds_alternative<ParseError>(parse(source, fileName)) &&
          !std::holds_alternative<ParseError>(parse(source, fileName, true));
 }

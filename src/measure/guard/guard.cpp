@@ -82,7 +82,10 @@ class Guard {
   // Functions that get a known fault of ptxas by their change (known_bad.h) keep their text: what passes write is right, and
   // still the machine code would be wrong.
   void leaveFaulty() {
-    if (ptxas_.program.empty() || !ptxas::mayHaveTrigger(done_.result.output)) return;
+    const std::string& output = done_.result.output;
+    if (ptxas_.program.empty() ||
+        !ptxas::mayHaveTrigger(output, ptxas::versionNeededBy(output), done_.guard.architecture))
+      return;
     const ptxas::Release release = ptxas::abilitiesOf(ptxas_.program, ptxas_.cache).release;
     const auto of = [&](std::string_view text) {
       return ptxas::triggersIn(text, release, done_.guard.architecture);

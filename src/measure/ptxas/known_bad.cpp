@@ -8,6 +8,7 @@
 #include <charconv>
 #include <variant>
 
+#include "ptxas/abilities.h"
 #include "ptxas/bad_patterns.h"
 #include "text/parse.h"
 
@@ -72,10 +73,17 @@ void addHits(const KnownBad& row, const Module& module, std::vector<KnownBadHit>
 }
 
 // The first ptxas that takes a .version: 8.N is that of 12.N, but that 12.6 has none of its own; 9.N that of 13.N.
-Release firstReleaseWith(unsigned major, unsigned minor) {
+Release firstReleaseWith(const PtxVersion& version) {
   constexpr unsigned kMajor12 = 8, kLastOfFirst = 5;
-  if (major < kMajor12) return {{1, 0, 0}};
-  return {{major + 4, minor + (major == kMajor12 && minor > kLastOfFirst ? 1 : 0), 0}};
+  if (version.major < kMajor12) return {{1, 0, 0}};
+  return {{version.major + 4,
+           version.minor + (version.major == kMajor12 && version.minor > kLastOfFirst ? 1 : 0), 0}};
+}
+
+// Whether it is a trigger that concerns the architecture in the release or a later one.
+bool isTriggerFrom(const KnownBad& row, const Release& release, std::string_view architecture) {
+  return rowOf(row.pattern).kind == PatternKind::Trigger &&
+         concerns(row, std::max(release, releaseOf(row.firstBad)), architecture);
 }
 
 }  // namespace
@@ -139,14 +147,15 @@ std::vector<KnownBadHit> knownBadIn(const Module& module, const Release& release
 
 bool mayHave(std::string_view text, BadPattern pattern) {
   bool may = false;
-  forEachWord(rowOf(pattern).words, [&](std::string_view w) { may |= text.find(w) != std::string_view::npos; });
+  forEachWord(rowOf(pattern).words,
+              [&](std::string_view w) { may = may || text.find(w) != std::string_view::npos; });
   return may;
 }
 
-bool mayHaveTrigger(std::string_view text) {
-  for (const KnownBad& row : kKnownBad)
-    if (rowOf(row.pattern).kind == PatternKind::Trigger && mayHave(text, row.pattern)) return true;
-  return false;
+bool mayHaveTrigger(std::string_view text, const PtxVersion& version, std::string_view architecture) {
+  return std::ranges::any_of(kKnownBad, [&](const KnownBad& row) {
+    return isTriggerFrom(row, firstReleaseWith(version), architecture) && mayHave(text, row.pattern);
+  });
 }
 
 std::vector<KnownBadHit> triggersIn(std::string_view text, const Release& release, std::string_view architecture) {
@@ -165,12 +174,10 @@ std::vector<KnownBadHit> triggersIn(std::string_view text, const Release& releas
 }
 
 std::vector<KnownBadHit> triggersOfAnyRelease(const Module& module) {
-  const Release first = firstReleaseWith(module.versionMajor, module.versionMinor);
+  const Release first = firstReleaseWith({module.versionMajor, module.versionMinor});
   std::vector<KnownBadHit> hits;
   for (const KnownBad& row : kKnownBad)
-    if (rowOf(row.pattern).kind == PatternKind::Trigger &&
-        concerns(row, std::max(first, releaseOf(row.firstBad)), module.architecture()))
-      addHits(row, module, hits);
+    if (isTriggerFrom(row, first, module.architecture())) addHits(row, module, hits);
   return hits;
 }
 

@@ -21,6 +21,8 @@
 
 namespace ptxopt::ptxas {
 
+struct PtxVersion;  // abilities.h
+
 // "12.3.103" of ptxas: numbers that count from the left; what is not said is 0.
 struct Release {
   std::array<unsigned, 3> numbers{};
@@ -76,8 +78,9 @@ struct KnownBadHit {
 std::vector<KnownBadHit> knownBadIn(const Module& module, const Release& release, std::string_view architecture);
 // Whether a word of the pattern stands in the text.
 bool mayHave(std::string_view text, BadPattern pattern);
-// Whether a word of some trigger stands in the text: otherwise no ptxas has to be asked for its release.
-bool mayHaveTrigger(std::string_view text);
+// Whether a word stands in the text of a trigger that concerns the architecture in some ptxas that takes the version, which is the
+// text's; not known: any. Otherwise no ptxas has to be asked for its release.
+bool mayHaveTrigger(std::string_view text, const PtxVersion& version, std::string_view architecture);
 // The rows of triggers that concern a text; none of what is not PTX.
 std::vector<KnownBadHit> triggersIn(std::string_view text, const Release& release, std::string_view architecture);
 

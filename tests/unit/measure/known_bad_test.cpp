@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "ptxas/abilities.h"
 #include "ptxas/avoid_bad.h"
 #include "ptxas/choose.h"
 #include "ptxas/known_bad.h"
@@ -87,6 +88,22 @@ TEST_CASE("known bad: what concerns a release and an architecture") {
   CHECK_FALSE(is("trap-falls-through", "", "sm_80"));
   CHECK(ptxas::knownBadOf({}).empty());
   CHECK_FALSE(ptxas::knownBadOf(ptxas::releaseOf("12.9.86")).empty());
+}
+
+TEST_CASE("known bad: words are looked for of faults that a ptxas for the version may have") {
+  const auto may = [](const char* text, ptxas::PtxVersion version, const char* architecture) {
+    return ptxas::mayHaveTrigger(text, version, architecture);
+  };
+  CHECK(may("abs.s32", {8, 5}, "sm_90"));        // of 12.5, where abs-relu is
+  CHECK_FALSE(may("abs.s32", {8, 6}, "sm_90"));  // of 12.7: abs-relu was gone in 12.6.85
+  CHECK_FALSE(may("abs.s32", {8, 5}, "sm_89"));
+  CHECK(may("abs.s32", {8, 5}, ""));
+  CHECK(may("abs.s32", {}, "sm_90"));
+  CHECK(may("add.u16x2", {9, 0}, "sm_90"));
+  CHECK_FALSE(may("add.u16x2", {9, 1}, "sm_90"));
+  CHECK(may("trap;", {8, 2}, "sm_75"));
+  CHECK_FALSE(may("trap;", {8, 3}, "sm_75"));
+  CHECK_FALSE(may("add.s32", {8, 0}, "sm_90"));
 }
 
 TEST_CASE("known bad: a trap before a label") {

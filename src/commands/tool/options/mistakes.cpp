@@ -46,13 +46,13 @@ std::string wholeOf(const CLI::App& app, std::string_view word) {
 struct OptionOfVariable {
   const char *option, *variable;
 };
-constexpr OptionOfVariable kVariables[] = {
+constexpr OptionOfVariable kVariablesOfOptions[] = {
     {"--guard", "PTXOPT_GUARD"}, {"--guard-rule", "PTXOPT_GUARD_RULE"}, {"--guard-tries", "PTXOPT_GUARD_TRIES"}};
 
 }  // namespace
 
 std::string variableMeant(std::string_view message) {
-  for (const auto& [option, variable] : kVariables)
+  for (const auto& [option, variable] : kVariablesOfOptions)
     if (const char* const value = std::getenv(variable); value != nullptr)
       for (const char* const kind : {"", "Value "})  // of a list of words, and of numbers
         if (message.starts_with(fmt::format("{}: {}{} not in", option, kind, value))) return variable;
