@@ -77,7 +77,8 @@ COMMANDS = {
     "guard": [SAMPLES / "kernels" / "attention.ptx", "-O2", "--guard=ptxas", "-o", "/dev/null"],
     "time": ["time", SAMPLES / "kernels" / "gemm.ptx"],
 }
-ASK_PTXAS = ("guard", "time")
+DROP_IN = "drop-in"  # of the tool itself, without the ptxas that it calls
+ASK_PTXAS = ("guard", "time", DROP_IN)
 # A pass, and what comes before and after them all.
 STEP = re.compile(r"ptxopt::(?:text::)?((?:\w+(?=\(ptxopt::(?:Function|Module)&, ptxopt::PassContext&\)))|parse(?=\(std)|print(?=\())")
 
@@ -124,6 +125,8 @@ def count_all(tool, files, asks_ptxas):
             counts[name] = optimized(path)
             if name == "many kernels":
                 counts["reprint"], _ = instructions(tool, [path, "-O0", "--reprint", "-o", "/dev/null"])
+        if asks_ptxas:
+            counts[DROP_IN], _ = instructions(tool + "-ptxas", ["-arch=sm_80", "-o", Path(folder) / "out.cubin", SAMPLES / "kernels" / "attention.ptx"])
     for file in files:
         counts[file.stem] = optimized(file)
     for name, words in COMMANDS.items():
@@ -152,7 +155,7 @@ def main():
     files = sorted((ROOT / "samples" / "kernels").glob("*.ptx")) + options.files
     asks_ptxas = ptxas != "" and (options.update or options.before or ptxas == kept["ptxas"])
     if not asks_ptxas:
-        print(f"guard, time: left out: the counts are with ptxas {kept['ptxas']}, here it is {ptxas or 'missing'}")
+        print(f"{', '.join(ASK_PTXAS)}: left out: the counts are with ptxas {kept['ptxas']}, here it is {ptxas or 'missing'}")
     after, steps = count_all(os.path.abspath(options.tool), files, asks_ptxas)
     if options.update:
         if not asks_ptxas:

@@ -3,15 +3,18 @@
 
     tests/perf/together.py --tool build/release/ptxopt [--ptxas PTXAS] [--best N] [--every N] SOURCE ...
 
-A source is a file or a folder of .ptx files, a row each. For each file, in turns, the least of N runs: `ptxopt -O2` without the
-guard, start included; `ptxas -O3` of the input; `ptxas -O3` of the output. `together` is what the first and the last take, divided
-by what ptxas takes for the input: 1.00 costs nothing. Sums are over the files of a source, then of a size. --every N takes each
-N-th file of a folder. Files that ptxas refuses are counted and left out. The files above 1.06 are listed, where they are of more
-than 20 kB.
+A source is a file or a folder of .ptx files, a row each. For each file, in turns, the least of N runs of four commands, start
+included and without the guard: `ptxas -O3` of the input; `ptxopt -O2`; `ptxas -O3` of its output; and `ptxopt-ptxas -O3` of the
+input, which is the drop-in next to the tool. `two commands` is what the second and the third take, `drop-in` what the last takes
+with the ptxas that it calls, both divided by what the first takes: 1.00 costs nothing. Sums are over the files of a source, then
+of a size. --every N takes each N-th file of a folder. Files that ptxas refuses are counted and left out. The files for which the
+drop-in is above 1.06 are listed, where they are of more than 20 kB.
 """
 import argparse
 import os
 import re
+import shutil
+import sys
 import tempfile
 from pathlib import Path
 
@@ -28,10 +31,11 @@ def target_of(path):
 
 
 def seconds(tool, ptxas, path, best, folder):
-    """CPU seconds of ptxopt, of ptxas on the input and on the output; None where one of them fails."""
+    """CPU seconds of ptxas on the input, of ptxopt, of ptxas on the output, and of the drop-in; None where one of them fails."""
     result, cubin = Path(folder) / "result.ptx", Path(folder) / "out.cubin"
-    assemble = [ptxas, "-O3", f"-arch={target_of(path)}", "-o", str(cubin)]
-    commands = ([tool, str(path), "-O2", "-o", str(result)], [*assemble, str(path)], [*assemble, str(result)])
+    options = ["-O3", f"-arch={target_of(path)}", "-o", str(cubin)]
+    commands = ([ptxas, *options, str(path)], [tool, str(path), "-O2", "-o", str(result)], [ptxas, *options, str(result)],
+                [tool + "-ptxas", *options, str(path)])
     least = [None] * len(commands)
     for _ in range(best):
         for k, command in enumerate(commands):
@@ -43,9 +47,9 @@ def seconds(tool, ptxas, path, best, folder):
 
 
 def row(name, files):
-    ours, before, after = (sum(times[k] for _, times in files) for k in range(3))
+    before, ours, after, both = (sum(times[k] for _, times in files) for k in range(4))
     return [name, str(len(files)), f"{sum(path.stat().st_size for path, _ in files) / 1e6:.1f}", f"{before:.2f}", f"{ours / before:.1%}",
-            f"{after / before:.3f}", f"{(ours + after) / before:.3f}"]
+            f"{after / before:.3f}", f"{(ours + after) / before:.3f}", f"{both / before:.3f}"]
 
 
 def main():
@@ -57,6 +61,7 @@ def main():
     parser.add_argument("sources", nargs="+", type=Path)
     options = parser.parse_args()
     tool = os.path.abspath(options.tool)
+    os.environ["PTXOPT_PTXAS"] = shutil.which(options.ptxas) or sys.exit(f"there is no {options.ptxas}")
 
     rows, every, refused = [], [], 0
     with tempfile.TemporaryDirectory(prefix="ptxopt-together-") as folder:
@@ -72,8 +77,8 @@ def main():
         if files := [(path, times) for path, times in every if least <= path.stat().st_size < most]:
             rows.append(row(name, files))
     if every:
-        table(["source or size", "files", "MB", "ptxas s", "ptxopt", "ptxas after / before", "together"], [*rows, row("all", every)])
-    ratios = sorted((((t[0] + t[2]) / t[1], path) for path, t in every if path.stat().st_size >= SIZES[1][0]), reverse=True)
+        table(["source or size", "files", "MB", "ptxas s", "ptxopt", "ptxas after / before", "two commands", "drop-in"], [*rows, row("all", every)])
+    ratios = sorted(((t[3] / t[0], path) for path, t in every if path.stat().st_size >= SIZES[1][0]), reverse=True)
     print(f"\n{refused} files left out, which ptxas or ptxopt refuses; {sum(r > WORST for r, _ in ratios)} of {len(ratios)} above {WORST}"
           + "".join(f"\n  {ratio:.3f} {path.name}" for ratio, path in ratios[:10] if ratio > WORST))
 
