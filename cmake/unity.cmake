@@ -17,11 +17,13 @@ endfunction()
 #
 # `drop_in` has what ptxopt-ptxas needs: one object takes all that it was compiled with into a program.
 function(ptxopt_unity_commands)
-  set(drop_in options/guard_options options/number_checks options/optimizer_options options/wrapper_options)
+  set(drop_in options/cache_key options/config options/environment options/facts_option options/guard_options
+    options/log_options options/mistakes options/number_checks options/optimizer_options options/profile_option
+    options/wrapper_options)
   set(files commands/diff commands/doctor commands/extract commands/report commands/run_line commands/tune commands/verify
     options/ptxas_options)
-  set(optimizer commands/as commands/baseline commands/nvcc commands/reduce manual/describe options/command_line
-    options/parse_arguments)
+  set(optimizer commands/as commands/baseline commands/nvcc commands/reduce manual/describe options/architecture_option
+    options/command_line options/line_assembly options/parse_arguments run_tool)
   foreach(group drop_in files optimizer)
     list(TRANSFORM ${group} REPLACE "(.+)" "src/commands/tool/\\1.cpp")
     set_source_files_properties(${${group}} PROPERTIES UNITY_GROUP ${group})
