@@ -30,9 +30,8 @@ PtxasChoice chooseAmong(PtxasCandidates candidates, std::span<const PtxNeed> nee
     if (!choice.knownBad.empty()) choice.release = abilitiesOf(candidate.path, cache).release;
   };
   const auto knownBadFor = [&](const PtxasCandidate& candidate) {
-    const bool mayBe = std::ranges::any_of(needs, [](const PtxNeed& need) {
-      return mayHaveTrigger(need.text, need.version, need.architecture);
-    });
+    const bool mayBe = std::ranges::any_of(
+        needs, [](const PtxNeed& need) { return mayHaveTrigger(need.text, need.version, need.architecture); });
     return mayBe ? knownBadOf(abilitiesOf(candidate.path, cache).release, needs) : std::vector<KnownBadHit>();
   };
   const PtxasCandidate first = candidates.all.front();

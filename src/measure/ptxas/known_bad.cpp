@@ -76,8 +76,8 @@ void addHits(const KnownBad& row, const Module& module, std::vector<KnownBadHit>
 Release firstReleaseWith(const PtxVersion& version) {
   constexpr unsigned kMajor12 = 8, kLastOfFirst = 5;
   if (version.major < kMajor12) return {{1, 0, 0}};
-  return {{version.major + 4,
-           version.minor + (version.major == kMajor12 && version.minor > kLastOfFirst ? 1 : 0), 0}};
+  return {
+      {version.major + 4, version.minor + (version.major == kMajor12 && version.minor > kLastOfFirst ? 1 : 0), 0}};
 }
 
 // Whether it is a trigger that concerns the architecture in the release or a later one.
