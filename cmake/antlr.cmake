@@ -39,3 +39,5 @@ add_custom_command(
   COMMAND make_lexer_table ${PTXOPT_GENERATED}/lexer_table.inc
   DEPENDS make_lexer_table
   VERBATIM)
+# A target of its own: as a source of the library the table would wait for all that the library links.
+add_custom_target(ptxopt_lexer_table DEPENDS ${PTXOPT_GENERATED}/lexer_table.inc)

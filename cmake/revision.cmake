@@ -63,3 +63,4 @@ endif()
 add_custom_command(OUTPUT ${revision_header}
   COMMAND ${CMAKE_COMMAND} -D SOURCE=${PROJECT_SOURCE_DIR} -D HEADER=${revision_header} -P ${CMAKE_CURRENT_LIST_FILE}
   DEPENDS ${revision_depends} COMMENT "Looking at the git revision" VERBATIM)
+add_custom_target(ptxopt_revision DEPENDS ${revision_header})
