@@ -84,5 +84,19 @@ TEST_CASE("rewrite: a header, and debug information") {
         ".other\n{\n.b8 0\n}\n");
 }
 
+TEST_CASE("parse: a text calls OptiX where its functions are all that is missing") {
+  const auto calls = [](const std::string& statement) {
+    return text::callsOptix(
+        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<2>;\n" + statement +
+        "\nret;\n}\n");
+  };
+  CHECK(calls("call (%r0), _optix_get_launch_index_x, ();"));
+  CHECK(calls("call (%r0), _rt_potential_intersection, ();"));
+  CHECK_FALSE(calls("mov.u32 %r0, 1;"));
+  CHECK_FALSE(calls("// _optix_get_launch_index_x"));
+  CHECK_FALSE(calls("call (%r0), my_optix_function, ();"));
+  CHECK_FALSE(calls("call (%r0), _optix_get_launch_index_x, ();\nadd.u32 %r0 %r1;"));
+}
+
 }  // namespace
 }  // namespace ptxopt
