@@ -6,7 +6,8 @@
 
 Unlike times, counts (`valgrind --tool=callgrind`) are the same in each run. The inputs are made here: many kernels as nvcc
 prints them, one large kernel, loops with copies for phis, values that interfere, loops over arrays, accesses of shared
-memory; and the kernels of samples/. Each is optimized with -O2, and the first is also reprinted with -O0. The last row is a
+memory; and the kernels of samples/. Each is optimized with -O2, and the first is also reprinted with -O0. `drop-in` is
+ptxopt-ptxas, which stands beside the tool, without the ptxas that it calls. `start` is a
 file of three lines: what starting takes. FILE adds files.
 
 Without --before the counts are compared with those of the commit before, in tests/perf/instructions.json, which a commit

@@ -78,8 +78,8 @@ struct KnownBadHit {
 std::vector<KnownBadHit> knownBadIn(const Module& module, const Release& release, std::string_view architecture);
 // Whether a word of the pattern stands in the text.
 bool mayHave(std::string_view text, BadPattern pattern);
-// Whether a word stands in the text of a trigger that concerns the architecture in some ptxas that takes the version, which is the
-// text's; not known: any. Otherwise no ptxas has to be asked for its release.
+// Whether the text has a word of a trigger that some ptxas which takes `version` may hit for the architecture. Otherwise no ptxas has to be
+// asked for its release. `version` is the text's own; not known: any ptxas.
 bool mayHaveTrigger(std::string_view text, const PtxVersion& version, std::string_view architecture);
 // The rows of triggers that concern a text; none of what is not PTX.
 std::vector<KnownBadHit> triggersIn(std::string_view text, const Release& release, std::string_view architecture);
