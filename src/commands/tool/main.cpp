@@ -1,4 +1,5 @@
 // The program ptxopt.
+#include "tool/block_cache.h"
 #include "tool/run_tool.h"
 
 int main(int argc, char** argv) { return ptxopt::tool::runTool(argc, argv); }
