@@ -69,6 +69,7 @@ std::string effectNames(uint32_t effects) {
 
 std::vector<std::string_view> opcodeParts(std::string_view opcode) {
   std::vector<std::string_view> parts;
+  parts.reserve(8);  // few have more
   for (;;) {
     const std::size_t dot = opcode.find('.');
     parts.push_back(opcode.substr(0, dot));

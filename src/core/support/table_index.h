@@ -38,8 +38,9 @@ class TableIndex {
 
   template <typename Value>
   const Row* find(const Value& value) const {
-    const auto found = rows(value);
-    return found.empty() ? nullptr : &found.front();
+    const auto keyAt = [this](uint16_t at) { return std::invoke(key_, table_[at]); };
+    const auto found = std::ranges::lower_bound(order_, value, std::ranges::less{}, keyAt);
+    return found != order_.end() && keyAt(*found) == value ? &table_[*found] : nullptr;
   }
 
  private:
