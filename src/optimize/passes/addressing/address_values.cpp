@@ -3,6 +3,7 @@
 #include "passes/addressing/address_values.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "ir/register_types.h"
 
@@ -26,8 +27,7 @@ AddressValues::AddressValues(const Function& f, PassContext& context)
       return v.kind == ValueKind::Instruction && !v.isPartial;
     });
     for (std::size_t v = 0; v < values.size(); ++v)
-      values_.push_back(
-          {.reg = RegId(r), .definition = {}, .isAlone = isAlone, .uses = std::pmr::vector<ValueUse>(&memory_)});
+      values_.push_back({.reg = RegId(r), .definition = {}, .isAlone = isAlone});
   }
   findDefinitions();
   findUses();
@@ -49,49 +49,79 @@ void AddressValues::findDefinitions() {
   }
 }
 
+// All uses in the order of the text first, then by value.
 void AddressValues::findUses() {
+  struct Found {
+    ValueKey key;
+    ValueUse use;
+  };
+  std::vector<Found> found;
+  found.reserve(f_.operands.size());
   std::vector<bool> isNoted(values_.size());  // among addresses_
   std::vector<AddressOperand> addresses;      // of the instruction at hand
-  for (const InstrId id : f_) {
-    const Instruction& i = f_[id];
-    if (!i.isInstruction() || !slots_[id].valid()) continue;
-    const auto operands = f_.operandsOf(i);
-    const SlotIndex at = slots_[id];
-    bool isKnown = false, isFirst = true;
-    uint32_t end = 0;  // of the group at hand
-    for (uint32_t k = 0; k < operands.size(); ++k) {
-      const Operand& o = operands[k];
-      if (o.isGroup()) {
-        end = std::max(end, k + 1 + o.inside());
-        continue;
+  for (uint32_t b = 0; b < cfg_.size(); ++b)
+    for (const InstrId id : slots_.instructions(BlockId(b))) {
+      const Instruction& i = f_[id];
+      const auto operands = f_.operandsOf(i);
+      const SlotIndex at = slots_[id];
+      bool isKnown = false, isFirst = true;
+      uint32_t end = 0;  // of the group at hand
+      for (uint32_t k = 0; k < operands.size(); ++k) {
+        const Operand& o = operands[k];
+        if (o.isGroup()) {
+          end = std::max(end, k + 1 + o.inside());
+          continue;
+        }
+        if (!o.isRegister() || !o.reads() || first_[o.payload] == UINT32_MAX) continue;
+        if (isFirst) {
+          isFirst = false;
+          const OpcodeForm& form = module_.form(i);
+          isKnown = form.knowsOperands() && !form.is(effect::Async | effect::Unknown | effect::Call);
+          addressOperands(module_, f_, i, addresses);
+        }
+        const ValueKey key = this->key(o.reg(), intervals_[o.reg()].valueIn(at));
+        if (!key.valid()) continue;
+        ValueUse use{.at = id, .operand = k};
+        for (const AddressOperand& a : addresses) {
+          if (a.operand != k) continue;
+          // The constant bank and the parameters have narrower constants and addresses of their own.
+          use.isAddress = a.immediate == static_cast<int32_t>(a.immediate) && a.space != MemorySpace::Constant &&
+                          a.space != MemorySpace::Other;
+          use.immediate = static_cast<int32_t>(a.immediate);
+          use.space = a.space;
+          break;
+        }
+        use.isPlain = isKnown && k >= end && o.role == Role::Use && o.flags == 0;
+        if (use.isAddress && !isNoted[key.value]) {
+          isNoted[key.value] = true;
+          addresses_.push_back(key);
+        }
+        ++values_[key.value].useRoom;
+        found.push_back({key, use});
       }
-      if (!o.isRegister() || !o.reads() || first_[o.payload] == UINT32_MAX) continue;
-      if (isFirst) {
-        isFirst = false;
-        const OpcodeForm& form = module_.form(i);
-        isKnown = form.knowsOperands() && !form.is(effect::Async | effect::Unknown | effect::Call);
-        addressOperands(module_, f_, i, addresses);
-      }
-      const ValueKey key = this->key(o.reg(), intervals_[o.reg()].valueIn(at));
-      if (!key.valid()) continue;
-      ValueUse use{.at = id, .operand = k};
-      if (const auto a = std::ranges::find(addresses, k, &AddressOperand::operand); a != addresses.end()) {
-        // The constant bank and the parameters have narrower constants and addresses of their own.
-        use.isAddress = a->immediate == static_cast<int32_t>(a->immediate) && a->space != MemorySpace::Constant &&
-                        a->space != MemorySpace::Other;
-        use.immediate = static_cast<int32_t>(a->immediate);
-        use.space = a->space;
-      }
-      use.isPlain = isKnown && k >= end && o.role == Role::Use && o.flags == 0;
-      Value& v = values_[key.value];
-      if (use.isAddress && !isNoted[key.value]) {
-        isNoted[key.value] = true;
-        addresses_.push_back(key);
-      }
-      v.uses.push_back(use);
     }
-  }
   std::ranges::sort(addresses_);
+  uses_.resize(found.size());
+  ValueUse* next = uses_.data();
+  for (Value& v : values_) {
+    v.uses = next;
+    next += v.useRoom;
+  }
+  for (const Found& one : found) {
+    Value& v = values_[one.key.value];
+    v.uses[v.useCount++] = one.use;
+  }
+}
+
+void AddressValues::addUse(ValueKey k, const ValueUse& use) {
+  Value& v = values_[k.value];
+  if (v.useCount == v.useRoom) {
+    v.useRoom = 2 * v.useRoom + 2;
+    auto* const more = static_cast<ValueUse*>(more_.allocate(v.useRoom * sizeof(ValueUse), alignof(ValueUse)));
+    std::uninitialized_copy_n(v.uses, v.useCount, more);
+    v.uses = more;
+  }
+  std::construct_at(v.uses + v.useCount++, use);
 }
 
 bool AddressValues::isAddress(ValueKey k) const {
@@ -110,7 +140,9 @@ bool AddressValues::reaches(ValueKey k, InstrId at, bool& extends) const {
 }
 
 void AddressValues::dropUses(ValueKey k, InstrId id) {
-  std::erase_if(values_[k.value].uses, [&](const ValueUse& u) { return u.at == id; });
+  Value& v = values_[k.value];
+  const auto kept = std::remove_if(v.uses, v.uses + v.useCount, [&](const ValueUse& u) { return u.at == id; });
+  v.useCount = static_cast<uint32_t>(kept - v.uses);
 }
 
 void AddressValues::retire(ValueKey first) {

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <memory_resource>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -50,7 +49,7 @@ class AddressValues {
   SlotIndex place(ValueKey k) const { return intervals_[reg(k)][value(k)].def; }
   // Whether the value never meets another of its register: each place that needs it is among its uses.
   bool isAlone(ValueKey k) const { return values_[k.value].isAlone; }
-  std::span<const ValueUse> uses(ValueKey k) const { return values_[k.value].uses; }
+  std::span<const ValueUse> uses(ValueKey k) const { return {values_[k.value].uses, values_[k.value].useCount}; }
   bool isAddress(ValueKey k) const;
   // Values that are or have been addresses, in the order of the registers.
   std::span<const ValueKey> addresses() const { return addresses_; }
@@ -60,8 +59,8 @@ class AddressValues {
   bool reaches(ValueKey k, InstrId at, bool& extends) const;
 
   // ---- changes, which are noted here only ----
-  void addUse(ValueKey k, const ValueUse& use) { values_[k.value].uses.push_back(use); }
-  void clearUses(ValueKey k) { values_[k.value].uses.clear(); }
+  void addUse(ValueKey k, const ValueUse& use);
+  void clearUses(ValueKey k) { values_[k.value].useCount = 0; }
   // Instruction `id` reads `k` no more.
   void dropUses(ValueKey k, InstrId id);
   // Values without uses that a pure instruction made: takes away what that reads, and so on.
@@ -73,7 +72,8 @@ class AddressValues {
     RegId reg;
     InstrId definition;
     bool isAlone = false;
-    std::pmr::vector<ValueUse> uses;
+    uint32_t useCount = 0, useRoom = 0;
+    ValueUse* uses = nullptr;  // in uses_, or in more_ where one has become more
   };
 
   void findDefinitions();
@@ -86,8 +86,9 @@ class AddressValues {
   const SlotIndexes& slots_;
   const LiveIntervals& intervals_;
   std::vector<uint32_t> first_;  // by RegId: the key of its first value; UINT32_MAX for other registers
-  std::pmr::monotonic_buffer_resource memory_;  // of the uses
   std::vector<Value> values_;
+  std::vector<ValueUse> uses_;  // by value
+  std::pmr::monotonic_buffer_resource more_;
   std::vector<ValueKey> addresses_;
   std::vector<bool> isRetired_;  // by InstrId
 };
