@@ -57,6 +57,12 @@ bool IndexedReach::add(VariableId v, Bytes bytes) {
   return true;
 }
 
+bool IndexedReach::isOpen(VariableId v) const {
+  const auto size = static_cast<int64_t>(addresses_.bytesOf(v));
+  return addresses_.whyPinned(v).empty() &&
+         std::ranges::none_of(reached_[v.value], [&](const Bytes& r) { return r.begin <= 0 && size <= r.end; });
+}
+
 bool IndexedReach::widen(const Function& f) {
   if (std::ranges::none_of(addresses_.indexed(), [&](const IndexedAccess& a) { return isOpen(a.variable); }))
     return false;

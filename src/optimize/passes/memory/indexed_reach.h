@@ -10,7 +10,8 @@
 //             Otherwise the reached bytes grow, and the caller starts again.
 // Invariants: the reached bytes only grow. An access outside of its variable has no defined meaning, so they end
 //             at the variable's end.
-// Cost:       nothing without such accesses; else the analyses of a function, for each iteration.
+// Cost:       nothing without such accesses; else the analyses of a function, for each iteration in which part of a
+//             variable is not known to be reached.
 #pragma once
 
 #include "analysis/addresses/local_addresses.h"
@@ -35,7 +36,8 @@ class IndexedReach {
   struct Bytes {
     int64_t begin = 0, end = 0;
   };
-  bool isOpen(VariableId v) const { return addresses_.whyPinned(v).empty(); }
+  // Whether more of the variable may become known to be reached.
+  bool isOpen(VariableId v) const;
   bool add(VariableId v, Bytes bytes);
   Bytes bytesOf(const IndexedAccess& access, Analyses& analyses) const;
 
