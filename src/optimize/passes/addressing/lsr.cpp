@@ -56,7 +56,7 @@ class LoopReducer {
         nodeOf_(context.analyses.valueRanges().numbers().size(), UINT32_MAX),
         phis_(findPhis(cfg_, context.analyses.slotIndexes(), context.analyses.liveIntervals())),
         expander_(f, context),
-        sums_(f, context, expander_.occurrences()),
+        sums_(f, context, expander_),
         steps_(f, context, expander_, sums_),
         rewriter_(f, context, expander_, steps_),
         budget_(f, context),
@@ -70,6 +70,7 @@ class LoopReducer {
         height_[p.value] = std::max(height_[p.value], height_[l] + 1);
     for (std::size_t l = loops_.size(); l-- > 0;) plan(LoopId(l));
     // All is planned on the function as it is; then it is rewritten, inner loops first.
+    if (!plans_.empty()) expander_.occurrences();
     for (const LoopPlan& p : plans_) {
       RegId counterReg;
       if (p.counter) counterReg = rewriter_.makeCounter(*p.counter, p.loop, p.preheader);

@@ -37,7 +37,7 @@ WideSums::Place WideSums::productAdded(const Operand& o, InstrId at) const {
 
 // Whether sums of 64 bits are all that reads a register, through copies of it.
 bool WideSums::isOnlyAdded(RegId reg, unsigned copies) const {
-  return std::ranges::all_of(occurrences_.of(reg), [&](const Occurrence& o) {
+  return std::ranges::all_of(expander_.occurrences().of(reg), [&](const Occurrence& o) {
     if (!o.reads) return true;
     const OpcodeForm& form = context_.module.form(f_[o.instruction]);
     if (isAddition(form)) return true;
@@ -50,7 +50,7 @@ bool WideSums::isOnlyAdded(RegId reg, unsigned copies) const {
 bool WideSums::isReadOutside(RegId reg, ValueId value, LoopId loop) const {
   const SlotIndexes& slots = context_.analyses.slotIndexes();
   const LiveRange& range = context_.analyses.liveIntervals()[reg];
-  return std::ranges::any_of(occurrences_.of(reg), [&](const Occurrence& o) {
+  return std::ranges::any_of(expander_.occurrences().of(reg), [&](const Occurrence& o) {
     return o.reads && range.valueIn(slots[o.instruction]) == value &&
            !context_.analyses.loops().contains(loop, context_.analyses.cfg().blockOf(o.instruction));
   });
@@ -75,7 +75,8 @@ bool WideSums::startsAligned(RegId reg, LoopId loop) const {
     if (!source.instruction.valid() || !isWideProduct(module.form(f_[source.instruction]))) continue;
     // A product that others read as well is made by itself, and added like any other number.
     const RegId product = f_.operandsOf(f_[source.instruction])[0].reg();
-    if (std::ranges::count_if(occurrences_.of(product), [](const Occurrence& x) { return x.reads; }) == 1)
+    if (std::ranges::count_if(expander_.occurrences().of(product), [](const Occurrence& x) { return x.reads; }) ==
+        1)
       return true;
   }
   return false;

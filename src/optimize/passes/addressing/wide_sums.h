@@ -10,15 +10,15 @@
 #pragma once
 
 #include "passes/manager/pass.h"
-#include "passes/util/register_scopes.h"
+#include "passes/util/expander.h"
 
 namespace ptxopt {
 
 class WideSums {
  public:
-  // `occurrences`: of the function as it is now.
-  WideSums(const Function& f, PassContext& context, const Occurrences& occurrences)
-      : f_(f), context_(context), occurrences_(occurrences) {}
+  // The expander knows the occurrences of registers.
+  WideSums(const Function& f, PassContext& context, const Expander& expander)
+      : f_(f), context_(context), expander_(expander) {}
 
   // Where the product is made that instruction `at` adds by an operand.
   enum class Place : uint8_t { None, InLoop, Outside };
@@ -39,7 +39,7 @@ class WideSums {
 
   const Function& f_;
   PassContext& context_;
-  const Occurrences& occurrences_;
+  const Expander& expander_;
 };
 
 }  // namespace ptxopt

@@ -25,14 +25,18 @@ Expander::Expander(Function& f, PassContext& context)
       dominators_(context.analyses.dominators()),
       slots_(context.analyses.slotIndexes()),
       intervals_(context.analyses.liveIntervals()),
-      occurrences_(f),
       scopes_(context.module, f),
-      known_(f.instructions.size()) {}
+      known_(f.instructions.size()) {
+  if (scopes_.areMany()) occurrences();
+}
+
+const Occurrences& Expander::occurrences() const { return occurrences_ ? *occurrences_ : occurrences_.emplace(f_); }
 
 // A name means before new instructions what it means before the next instruction of the function.
 bool Expander::canBeNamed(RegId r, InstrId place) const {
+  if (!scopes_.areMany()) return true;
   while (place.valid() && place.value >= known_) place = f_[place].next;
-  return scopes_.reaches(occurrences_, r, place);
+  return scopes_.reaches(occurrences(), r, place);
 }
 
 // What each value holds. A value that is a recurrence holds its expression only in the iteration in which it begins.

@@ -69,8 +69,8 @@ class Expander {
   InstrId instruction(SynthOpcode opcode, std::initializer_list<Operand> operands, InstrId before);
   // Whether a register's name means it before a place.
   bool canBeNamed(RegId r, InstrId place) const;
-  // For the function as it was.
-  const Occurrences& occurrences() const { return occurrences_; }
+  // For the function as it was: a caller that may want them later asks once before the function changes.
+  const Occurrences& occurrences() const;
   std::size_t inserted() const { return inserted_; }
 
  private:
@@ -120,7 +120,8 @@ class Expander {
   const DominatorTree& dominators_;
   const SlotIndexes& slots_;
   const LiveIntervals& intervals_;
-  Occurrences occurrences_;
+  mutable std::optional<Occurrences>
+      occurrences_;  // made when first needed, or at once where there are many scopes
   RegisterScopes scopes_;
   const std::size_t known_;  // instructions of the function as it was: the register scopes know no others
   struct Value {
