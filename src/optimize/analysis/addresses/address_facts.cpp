@@ -61,9 +61,17 @@ class FactFinder {
           intervals(f, cfg, slots, &dominators) {}
   };
 
+  // Whether an operand names a function. Most kernels name none.
+  bool namesFunction(const Function& f) const {
+    return std::ranges::any_of(f.operands, [&](const Operand& o) {
+      return o.kind == OperandKind::Symbol && module_.symbols[o.payload].kind == SymbolKind::Function;
+    });
+  }
+
   void scanBodies() {
     for (std::size_t k = 0; k < module_.functions.size(); ++k) {
       const Function& f = module_.functions[k];
+      if (!namesFunction(f)) continue;
       for (const InstrId id : f) {
         const Instruction& i = f[id];
         const auto operands = f.operandsOf(i);

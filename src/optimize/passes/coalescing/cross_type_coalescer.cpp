@@ -44,6 +44,7 @@ class CrossTypeCoalescer {
     bool changed = false;
     // What went may have made others equal: selp of two registers that are one now.
     for (int iteration = 0; iteration < kMostIterations; ++iteration) {
+      if (iteration != 0 && !mayHaveOurs()) break;
       std::vector<Copy> copies = findCopies(iteration == 0);
       if (std::ranges::none_of(copies, isOurs)) break;
       Coalescer coalescer(f_, context_, std::move(copies), limits());
@@ -60,6 +61,22 @@ class CrossTypeCoalescer {
   static constexpr uint32_t kMostDepth = 6;  // deeper loops count like this one
 
   static bool isOurs(const Copy& c) { return c.family != CopyFamily::Plain; }
+
+  // Whether findCopies may find one of ours. Mostly all are gone, and a look at the few opcodes that copy says so.
+  bool mayHaveOurs() const {
+    if (context_.knobs[Knob::JoinPacks] != 0) return true;
+    std::vector<Copy> lanes;
+    for (const InstrId id : f_) {
+      if (!f_[id].isInstruction() || !mayCopy(context_.module.form(f_[id]).op)) continue;
+      if (const auto copy = readCopy(context_.module, f_, id)) {
+        if (isOurs(*copy)) return true;
+      } else {
+        readVectorCopies(context_.module, f_, id, lanes);
+        if (!lanes.empty()) return true;
+      }
+    }
+    return false;
+  }
 
   struct Entry {
     RegId reg;
