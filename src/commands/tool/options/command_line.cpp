@@ -31,7 +31,7 @@
 namespace ptxopt::tool {
 namespace {
 
-constexpr const char* kInside = "Inspection";  // a group of --help
+constexpr const char *kPipeline = "Passes", *kInside = "Inspection";  // groups of --help
 
 class CommandLineReader {
  public:
@@ -102,9 +102,11 @@ CommandLineReader::CommandLineReader(CommandLine& line, std::span<char* const> a
            "\n" + environmentHelp();
   });
   addFiles();
-  addPipeline();
-  addGuardOptions(app_, guard_);
-  if (!mayNameOther(arguments)) return;
+  optimizer_.addPasses(app_, kPipeline);
+  const bool isShort = !mayNameOther(arguments);
+  if (!isShort) addPipeline();
+  addGuardOptions(app_, guard_);  // in any case: variables of the environment give them, too
+  if (isShort || !mayNameOther(arguments)) return;
   addOutput();
   addInside();
   if (!mayNameOther(arguments)) return;
@@ -134,8 +136,6 @@ void CommandLineReader::addFiles() {
 }
 
 void CommandLineReader::addPipeline() {
-  const char* const kPipeline = "Passes";
-  optimizer_.addPasses(app_, kPipeline);
   addArchitecture(app_, line_.options.architecture, "optimize for this architecture instead of the file's .target")
       ->group(kPipeline);
   facts_.addTo(app_, kPipeline);
