@@ -11,11 +11,15 @@
 
 #include "ir/pragmas.h"
 #include "passes/coalescing/coalescer.h"
+#include "passes/util/register_scopes.h"
 
 namespace ptxopt {
 
 void Coalescer::findNestedNames() {
   nestedName_.clear();
+  const bool hasScopes =
+      std::ranges::any_of(f_.instructions, [](const Instruction& i) { return i.kind == InstrKind::ScopeOpen; });
+  if (!hasScopes && declaresAllFirst(f_)) return;
   std::size_t depth = 0;
   bool begun = false;  // an instruction or a label came: what is declared now is not known before that
   for (const InstrId id : f_) {

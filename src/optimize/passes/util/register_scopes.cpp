@@ -25,21 +25,15 @@ Occurrences::Occurrences(const Function& f) : start_(f.registers.size() + 1), co
   }
 }
 
-namespace {
-
-// Whether all declarations stand before the first instruction and brace, as compilers write them. One that a pass copied
-// stands deeper, as does the one that it is a copy of.
 bool declaresAllFirst(const Function& f) {
   uint32_t declarations = 0;
   for (const InstrId id : f) {
     const Instruction& i = f[id];
-    if (i.isInstruction() || i.kind == InstrKind::ScopeOpen) break;
+    if (i.isInstruction() || i.kind == InstrKind::Label || i.kind == InstrKind::ScopeOpen) break;
     if (i.kind == InstrKind::Declaration && i.payload == declarations) ++declarations;
   }
   return declarations == f.declarations.size();
 }
-
-}  // namespace
 
 RegisterScopes::RegisterScopes(const Module& module, const Function& f) {
   if (declaresAllFirst(f)) return;

@@ -15,6 +15,10 @@
 
 namespace ptxopt {
 
+// Whether all declarations stand before the first instruction, label and brace, as compilers write them. One that a pass
+// copied stands deeper, as does the one that it is a copy of.
+bool declaresAllFirst(const Function& f);
+
 // An instruction that names a register, once however often it does.
 struct Occurrence {
   InstrId instruction;
