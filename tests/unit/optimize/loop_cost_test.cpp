@@ -12,14 +12,14 @@ namespace {
 
 struct Cost {
   Reducible k;
-  Occurrences occurrences;
+  Expander expander;
   WideSums sums;
   std::vector<uint32_t> nodeOf;
 
   explicit Cost(std::string_view body)
       : k(body),
-        occurrences(k.f),
-        sums(k.f, k.context, occurrences),
+        expander(k.f, k.context),
+        sums(k.f, k.context, expander),
         nodeOf(k.analyses.valueRanges().numbers().size(), UINT32_MAX) {}
   // Machine instructions an iteration, without the addresses of these instructions.
   double without(std::initializer_list<std::size_t> instructions = {}) {
