@@ -1,9 +1,7 @@
 #include "report/sources.h"
 
 namespace ptxopt::report {
-namespace {
 
-// Where each line of a text begins and how long it is.
 std::vector<std::string_view> splitLines(std::string_view text) {
   std::vector<std::string_view> lines;
   while (!text.empty()) {
@@ -14,8 +12,6 @@ std::vector<std::string_view> splitLines(std::string_view text) {
   }
   return lines;
 }
-
-}  // namespace
 
 Sources::Sources(const Module& module) {
   for (const auto& [number, name] : sourceFiles(module)) files_.emplace(number, name);

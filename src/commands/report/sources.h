@@ -4,12 +4,17 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "ir/module.h"
 #include "report/source_files.h"
 
 namespace ptxopt::report {
+
+// The lines of a text, without what ends them.
+std::vector<std::string_view> splitLines(std::string_view text);
 
 class Sources {
  public:

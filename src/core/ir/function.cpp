@@ -6,6 +6,12 @@
 
 namespace ptxopt {
 
+uint64_t Function::countInstructions() const {
+  uint64_t n = 0;
+  for (const InstrId id : *this) n += (*this)[id].isInstruction();
+  return n;
+}
+
 void Function::erase(InstrId id) {
   Instruction& i = instructions[id.value];
   (i.previous.valid() ? instructions[i.previous.value].next : first) = i.next;

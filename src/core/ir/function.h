@@ -197,6 +197,9 @@ class Function {
   Iterator begin() const { return {this, first}; }
   Iterator end() const { return {this, InstrId()}; }
 
+  // Without labels, scopes and what else stands between instructions.
+  uint64_t countInstructions() const;
+
  private:
   InstrId link(InstrId where, const Instruction& i);
   std::vector<uint32_t> made_;  // registers made, by type, lanes and hint

@@ -110,6 +110,10 @@ inline Operand registerOperand(RegId r, Role role, Join join = Join::None, uint8
   return {.kind = OperandKind::Register, .role = role, .join = join, .flags = flags, .payload = r.value};
 }
 
+// A result, which comes first; and a source, which comes after a comma.
+inline Operand defOperand(RegId r) { return registerOperand(r, Role::Def); }
+inline Operand useOperand(RegId r) { return registerOperand(r, Role::Use, Join::Comma); }
+
 inline Operand integerOperand(int32_t value, Join join = Join::Comma) {
   return {.kind = OperandKind::Integer, .join = join, .payload = static_cast<uint32_t>(value)};
 }

@@ -29,7 +29,7 @@ void addUnread(const FieldContext& context, FieldFacts& facts) {
   }
 }
 
-void describe(const FieldContext& context, FieldFacts& facts, uint32_t k) {
+void describeField(const FieldContext& context, FieldFacts& facts, uint32_t k) {
   Field& x = facts.fields[k];
   x.use = facts.handles.contains(k) ? Field::Use::Handle
           : facts.sure.contains(k)  ? Field::Use::Pointer
@@ -79,7 +79,7 @@ KernelUse resultOf(const FieldContext& context, FieldFacts& facts) {
   use.literals.integers.assign(facts.integers.begin(), facts.integers.end());
   use.literals.numbers.assign(facts.numbers.begin(), facts.numbers.end());
   use.slots = joinSlots(facts);
-  for (uint32_t k = 0; k < facts.fields.size(); ++k) describe(context, facts, k);
+  for (uint32_t k = 0; k < facts.fields.size(); ++k) describeField(context, facts, k);
   std::map<uint32_t, uint32_t> numberOf;
   for (const uint32_t k : orderOf(context, facts, use.slots)) {
     numberOf[k] = static_cast<uint32_t>(use.fields.size());

@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint32_t kNone = Region::kNone;
 // What dozens of loops in each other come to says no more than this.
-constexpr double kMostIterations = 1e15;
+constexpr double kMostIterationsOfRegion = 1e15;
 // Instructions of a block that ptxas might put under a guard.
 constexpr uint32_t kMostGuarded = 64;
 constexpr uint32_t kUnseen = UINT32_MAX, kOnPath = UINT32_MAX - 1;
@@ -282,7 +282,7 @@ class RegionFinder {
       if (!isReached_.test(l)) continue;
       const double entries = entries_[l];
       const Iterations iterations = iterationsOf_(l, entries);
-      add(l, loops_[l].header, std::min(iterations.all, kMostIterations));
+      add(l, loops_[l].header, std::min(iterations.all, kMostIterationsOfRegion));
       regions_.back().from = iterations.from;
       entries_[l] = 0;
       isReached_.reset(l);

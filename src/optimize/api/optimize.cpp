@@ -58,12 +58,6 @@ Plan makePlan(const Options& options) {
   return plan;
 }
 
-uint64_t countInstructions(const Function& f) {
-  uint64_t n = 0;
-  for (const InstrId id : f) n += f[id].isInstruction();
-  return n;
-}
-
 uint64_t countNames(const Function& f) {
   std::vector<bool> isMentioned(f.registers.size());
   uint64_t n = 0;
@@ -165,7 +159,7 @@ Result optimize(std::string_view text, const Options& options) {
   std::vector<FunctionReport> reports(module.functions.size());
   std::mutex mutex;  // of result.passes
   const auto before = [&](Function& f, Analyses& analyses, FunctionReport& report) {
-    report.instructions = countInstructions(f);
+    report.instructions = f.countInstructions();
     if (options.report) report.names = countNames(f);
     if (warns)
       uninitialised[f.index] = findUninitialised(module, f, plan.knobs, analyses, report.uninitialisedUnknown);
@@ -173,7 +167,7 @@ Result optimize(std::string_view text, const Options& options) {
   const auto after = [&](Function& f, Analyses&, FunctionReport& report) {
     // For the text that it keeps, also where the representation has changed since.
     const bool isOther = f.changed || options.reprint;
-    report.instructionsAfter = isOther ? countInstructions(f) : report.instructions;
+    report.instructionsAfter = isOther ? f.countInstructions() : report.instructions;
     if (options.report) {
       report.namesAfter = isOther ? countNames(f) : report.names;
     } else if (isQuiet(report)) {

@@ -22,15 +22,6 @@
 namespace ptxopt::tool {
 namespace {
 
-constexpr std::size_t kMostMessages = 20;
-
-void printProblems(const std::vector<diff::Problem>& problems) {
-  for (std::size_t i = 0; i < std::min(problems.size(), kMostMessages); ++i)
-    printError(fmt::format("ptxopt baseline: error: {}\n", text(problems[i])));
-  if (problems.size() > kMostMessages)
-    printError(fmt::format("ptxopt baseline: error: and {} more\n", problems.size() - kMostMessages));
-}
-
 // Why a side makes no baseline.
 std::vector<diff::Problem> problemsOf(const diff::Side& side, const std::vector<std::string>& asked) {
   using Of = diff::Problem::Of;
@@ -172,7 +163,7 @@ int baselineCommand(int argc, char** argv) {
     show(checkSide(now.side, options.architectures, *bounds));
   }
   if (!problems.empty()) {
-    printProblems(problems);
+    printProblems("baseline", problems);
     return static_cast<int>(Status::Usage);
   }
   const std::string text =

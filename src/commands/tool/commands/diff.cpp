@@ -25,7 +25,6 @@
 namespace ptxopt::tool {
 namespace {
 
-constexpr std::size_t kMostMessages = 20;
 constexpr std::size_t kTextWidth = 80;  // where there is no terminal
 
 struct DiffLine {
@@ -212,10 +211,7 @@ int diffCommand(int argc, char** argv) {
   if (line.showCode) line.code = showCode(result, sides[0].side, sides[1].side);
   if (line.showCode && isHtml) line.codes = codeOfRows(result, sides[0].side, sides[1].side);
 
-  for (std::size_t i = 0; i < std::min(result.problems.size(), kMostMessages); ++i)
-    printError(fmt::format("ptxopt diff: error: {}\n", text(result.problems[i])));
-  if (result.problems.size() > kMostMessages)
-    printError(fmt::format("ptxopt diff: error: and {} more\n", result.problems.size() - kMostMessages));
+  printProblems("diff", result.problems);
 
   std::vector<std::string> texts;
   std::vector<OutputFile> files;

@@ -12,14 +12,10 @@
 #include "support/printable.h"
 #include "tool/commands/diff_table.h"
 #include "tool/terminal/markdown.h"
+#include "tool/terminal/messages.h"
 
 namespace ptxopt::tool {
 namespace {
-
-using diff::Change;
-using diff::Result;
-using diff::Row;
-using diff::Summary;
 
 constexpr std::size_t kMostCommentBytes = 60'000;
 constexpr std::size_t kRowsBeforeFold = 20;
@@ -33,39 +29,39 @@ std::string plural(std::size_t n, std::string_view what) {
 }
 
 // Who asks for the compile times of one side wants to see them.
-bool isListed(const Result& result, const Row& row) {
+bool isListed(const diff::Result& result, const diff::Row& row) {
   return result.isOneSide && row.any().compileTime.has_value();
 }
 
-std::vector<std::size_t> shownRows(const Result& result, bool all) {
+std::vector<std::size_t> shownRows(const diff::Result& result, bool all) {
   std::vector<std::size_t> rows;
   for (std::size_t i = 0; i < result.rows.size(); ++i)
-    if (all || result.rows[i].change != Change::Same || isListed(result, result.rows[i])) rows.push_back(i);
+    if (all || result.rows[i].change != diff::Change::Same || isListed(result, result.rows[i])) rows.push_back(i);
   return rows;
 }
 
 // ---- sums ----
 
-std::string countsOf(const Summary& s) {
+std::string countsOf(const diff::Summary& s) {
   std::string out = fmt::format("{} compared", plural(s.compared, "kernel"));
   std::string parts;
   const auto add = [&](std::size_t n, std::string_view text) {
     if (n != 0) parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", n, text);
   };
-  add(s.count(Change::Regression), s.count(Change::Regression) == 1 ? "regression" : "regressions");
-  add(s.count(Change::Worse), "worse");
-  add(s.count(Change::Better), "better");
-  add(s.count(Change::OtherCode), "with other machine code only");
-  add(s.count(Change::Same), "the same");
+  add(s.count(diff::Change::Regression), s.count(diff::Change::Regression) == 1 ? "regression" : "regressions");
+  add(s.count(diff::Change::Worse), "worse");
+  add(s.count(diff::Change::Better), "better");
+  add(s.count(diff::Change::OtherCode), "with other machine code only");
+  add(s.count(diff::Change::Same), "the same");
   if (s.sameCode != 0) parts += fmt::format(" ({} with the same machine code)", s.sameCode);
-  add(s.count(Change::New), "new");
-  add(s.count(Change::Missing), "missing");
+  add(s.count(diff::Change::New), "new");
+  add(s.count(diff::Change::Missing), "missing");
   if (!parts.empty()) out += ": " + parts;
   if (s.functions != 0) out += fmt::format("; and {}", plural(s.functions, "device function"));
   return out;
 }
 
-std::string meansOf(const Summary& s, std::string_view arrow) {
+std::string meansOf(const diff::Summary& s, std::string_view arrow) {
   std::string out;
   const auto add = [&](std::string_view name, const std::optional<double>& mean) {
     if (mean)
@@ -86,7 +82,7 @@ std::string meansOf(const Summary& s, std::string_view arrow) {
 }
 
 // `shown`: of a name, which a baseline may have from anywhere.
-std::vector<std::string> summaryLines(const Result& result, std::string_view arrow,
+std::vector<std::string> summaryLines(const diff::Result& result, std::string_view arrow,
                                       std::string (*shown)(std::string_view)) {
   std::vector<std::string> lines;
   if (result.isOneSide) {
@@ -94,11 +90,11 @@ std::vector<std::string> summaryLines(const Result& result, std::string_view arr
       lines.push_back(fmt::format("compile time of all {} ms", *time));
     return lines;
   }
-  const auto add = [&](const Summary& s, const std::string& prefix) {
+  const auto add = [&](const diff::Summary& s, const std::string& prefix) {
     lines.push_back(prefix + countsOf(s));
     if (const std::string means = meansOf(s, arrow); !means.empty()) lines.push_back(prefix + means);
   };
-  for (const Summary& s : result.architectures) add(s, shown(s.architecture) + ": ");
+  for (const diff::Summary& s : result.architectures) add(s, shown(s.architecture) + ": ");
   add(result.all, result.architectures.empty() ? "" : "all: ");
   return lines;
 }
@@ -137,12 +133,24 @@ std::string span(const std::string& text) {
 
 }  // namespace
 
-std::vector<std::string> diffSummary(const Result& result) { return summaryLines(result, " \u2192 ", printable); }
+std::vector<std::string> diffSummary(const diff::Result& result) {
+  return summaryLines(result, " \u2192 ", printable);
+}
 
-std::string diffHeadline(const Result& result) {
-  const Summary& s = result.all;
-  const std::size_t regressions = static_cast<std::size_t>(std::count_if(
-      result.rows.begin(), result.rows.end(), [](const Row& r) { return r.change == Change::Regression; }));
+void printProblems(std::string_view command, const std::vector<diff::Problem>& problems) {
+  const std::size_t count = std::min(problems.size(), kMostLines);
+  for (std::size_t i = 0; i < count; ++i)
+    printError(fmt::format("ptxopt {}: error: {}\n", command, diff::text(problems[i])));
+  if (count < problems.size())
+    printError(fmt::format("ptxopt {}: error: and {} more\n", command, problems.size() - count));
+}
+
+std::string diffHeadline(const diff::Result& result) {
+  const diff::Summary& s = result.all;
+  const std::size_t regressions =
+      static_cast<std::size_t>(std::count_if(result.rows.begin(), result.rows.end(), [](const diff::Row& r) {
+        return r.change == diff::Change::Regression;
+      }));
   if (s.compared == 0 && s.functions == 0) return "nothing was compared";
   const std::string in = plural(s.compared, "kernel");
   std::string out = result.isOneSide && result.bounds.empty() ? in
@@ -154,7 +162,7 @@ std::string diffHeadline(const Result& result) {
   return out;
 }
 
-std::string diffText(const Result& result, const DiffOutputOptions& options) {
+std::string diffText(const diff::Result& result, const DiffOutputOptions& options) {
   constexpr std::string_view kArrow = " -> ";
   std::string out;
   const auto rows = shownRows(result, options.all);
@@ -175,22 +183,23 @@ std::string diffText(const Result& result, const DiffOutputOptions& options) {
            "\n";
   if (result.notes.size() > kMostLines) out += fmt::format("and {} notes more\n", result.notes.size() - kMostLines);
   const auto verdict = result.verdict();
-  out += styled(diffHeadline(result), verdict == Result::Verdict::Ok ? Style::Good : Style::Bad, options.colours);
-  const std::size_t passing = result.all.count(Change::Worse);
+  out += styled(diffHeadline(result), verdict == diff::Result::Verdict::Ok ? Style::Good : Style::Bad,
+                options.colours);
+  const std::size_t passing = result.all.count(diff::Change::Worse);
   const std::string pass = passing == 0 ? std::string() : fmt::format("; {} worse by other measures", passing);
   out += result.isOneSide ? "\n" : fmt::format(" (--fail-on {}{})\n", result.failOn.text(), pass);
   return out;
 }
 
-std::string diffMarkdown(const Result& result, const DiffOutputOptions& options) {
+std::string diffMarkdown(const diff::Result& result, const DiffOutputOptions& options) {
   constexpr std::string_view kArrow = "\u00a0→\u00a0";  // figures are not to be torn apart
-  const char* const sign = result.verdict() == Result::Verdict::Ok ? "✅" : "❌";
+  const char* const sign = result.verdict() == diff::Result::Verdict::Ok ? "✅" : "❌";
   std::string head = fmt::format("{}\n### {} ptxopt diff: {}\n\n", kMark, sign, diffHeadline(result));
   if (!result.problems.empty()) {
     std::vector<std::string> lines;
     for (const diff::Problem& p : result.problems) {
       // What ptxas says has lines of its own.
-      std::istringstream said(text(p));
+      std::istringstream said(diff::text(p));
       for (std::string line; std::getline(said, line);) lines.push_back(line);
     }
     head += "Not compared:\n\n" + block(lines) + "\n";

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "diff/diff.h"
 #include "diff/names.h"
@@ -30,6 +32,9 @@ std::string diffMarkdown(const diff::Result& result, const DiffOutputOptions& op
 
 // Sums over all kernels and for each architecture, a line each.
 std::vector<std::string> diffSummary(const diff::Result& result);
+
+// The first of them as messages of that command, and how many more there are.
+void printProblems(std::string_view command, const std::vector<diff::Problem>& problems);
 
 // "1 regression in 12 kernels".
 std::string diffHeadline(const diff::Result& result);

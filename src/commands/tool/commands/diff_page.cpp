@@ -19,7 +19,6 @@ namespace ptxopt::tool {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using diff::Row;
 
 // Figures of a version, by file, architecture and name.
 class Version {
@@ -31,7 +30,7 @@ class Version {
   }
 
   // Under the names of today, otherwise those that it had before.
-  const ptxas::FunctionMeasures* find(const Row& row) const {
+  const ptxas::FunctionMeasures* find(const diff::Row& row) const {
     const auto orOld = [](const std::string& old, const std::string& now) { return old.empty() ? now : old; };
     for (const auto& key : {std::tuple(row.file, row.architecture, row.name),
                             std::tuple(orOld(row.oldFile, row.file), orOld(row.oldArchitecture, row.architecture),
@@ -48,7 +47,7 @@ Json orNull(const std::optional<uint64_t>& figure) { return figure ? Json(*figur
 
 // All, but for compile times that nobody asked for.
 std::vector<DiffFigure> figuresFor(const diff::Result& result) {
-  const bool hasTime = std::ranges::any_of(result.rows, [](const Row& row) {
+  const bool hasTime = std::ranges::any_of(result.rows, [](const diff::Row& row) {
     return (row.before && row.before->compileTime) || (row.after && row.after->compileTime);
   });
   std::vector<DiffFigure> figures;
@@ -75,7 +74,7 @@ std::string place(const std::string& old, const std::string& now) {
 
 Json rowOf(const diff::Result& result, std::size_t n, const std::string& code, const std::vector<Version>& versions,
            const std::vector<DiffFigure>& wanted) {
-  const Row& row = result.rows[n];
+  const diff::Row& row = result.rows[n];
   Json figures = Json::array(), history = Json::array();
   for (const DiffFigure figure : wanted) {
     const DiffFigures both = figuresOf(row, figure);

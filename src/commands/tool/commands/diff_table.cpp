@@ -13,10 +13,6 @@
 namespace ptxopt::tool {
 namespace {
 
-using diff::Change;
-using diff::Result;
-using diff::Row;
-
 // In the order of DiffFigure.
 constexpr DiffFigureInfo kFigures[] = {
     {"regs", "registers", ptxas::Measure::Registers, false, true},
@@ -46,7 +42,7 @@ std::optional<uint64_t> figureOf(const ptxas::FunctionMeasures& f, DiffFigure fi
   return measure ? value(f, *measure) : f.shared;
 }
 
-DiffFigures figuresOf(const Row& row, DiffFigure figure) {
+DiffFigures figuresOf(const diff::Row& row, DiffFigure figure) {
   const auto measure = infoOf(figure).measure;
   DiffFigures f;
   if (row.before) f.before = figureOf(*row.before, figure);
@@ -58,20 +54,20 @@ DiffFigures figuresOf(const Row& row, DiffFigure figure) {
   return f;
 }
 
-std::string_view changeWord(const Row& row) {
-  if (row.change != Change::Regression) return name(row.change);
+std::string_view changeWord(const diff::Row& row) {
+  if (row.change != diff::Change::Regression) return name(row.change);
   return !row.after ? "missing" : row.regressions.empty() ? "limit" : "regression";
 }
 
-std::string decidedBy(const Row& row) {
+std::string decidedBy(const diff::Row& row) {
   if (!row.regressions.empty()) return std::string(name(row.regressions[0].limit.measure));
-  if (row.change != Change::Worse && row.change != Change::Better) return {};
+  if (row.change != diff::Change::Worse && row.change != diff::Change::Better) return {};
   return std::string(name(row.by.by));
 }
 
 namespace {
 
-Style styleOf(const Row& row, DiffFigure figure, const DiffFigures& f) {
+Style styleOf(const diff::Row& row, DiffFigure figure, const DiffFigures& f) {
   const auto measure = infoOf(figure).measure;
   if (measure && std::ranges::any_of(row.regressions, [&](const auto& r) { return r.limit.measure == *measure; }))
     return Style::Bad;
@@ -89,7 +85,7 @@ std::string notesShown(const ptxas::FunctionMeasures& f) {
 }
 
 // "32 -> 40 (+8)", "100 -> 98 (-2.0%)", "32", "? -> 4".
-Table::Cell markdownCell(const Row& row, DiffFigure figure, std::string_view arrow) {
+Table::Cell markdownCell(const diff::Row& row, DiffFigure figure, std::string_view arrow) {
   const DiffFigures f = figuresOf(row, figure);
   if (figure == DiffFigure::Notes) {
     if (!f.differ) return notesShown(row.any());
@@ -109,22 +105,22 @@ Table::Cell markdownCell(const Row& row, DiffFigure figure, std::string_view arr
   return {text, styleOf(row, figure, f)};
 }
 
-Table::Cell changeCell(const Row& row) {
+Table::Cell changeCell(const diff::Row& row) {
   switch (row.change) {
-    case Change::Regression:
+    case diff::Change::Regression:
       return {!row.after ? "MISSING" : row.regressions.empty() ? "LIMIT" : "REGRESSION", Style::Bad};
-    case Change::Worse: return {"worse", Style::Doubtful};
-    case Change::Missing: return {"missing", Style::Doubtful};
-    case Change::New: return {"new"};
-    case Change::Better: return {"better", Style::Good};
-    case Change::OtherCode: return {"other code"};
-    case Change::Same: return {"same", Style::Faint};
+    case diff::Change::Worse: return {"worse", Style::Doubtful};
+    case diff::Change::Missing: return {"missing", Style::Doubtful};
+    case diff::Change::New: return {"new"};
+    case diff::Change::Better: return {"better", Style::Good};
+    case diff::Change::OtherCode: return {"other code"};
+    case diff::Change::Same: return {"same", Style::Faint};
   }
   return "";
 }
 
 // "by spills"
-std::string byText(const Row& row) {
+std::string byText(const diff::Row& row) {
   const std::string by = decidedBy(row);
   return by.empty() ? by : "by " + by;
 }
@@ -134,7 +130,7 @@ std::string fromTo(const std::string& from, const std::string& to, std::string_v
 }
 
 // "a.ptx for sm_80".
-std::string placeOf(const Row& row, const DiffColumns& columns) {
+std::string placeOf(const diff::Row& row, const DiffColumns& columns) {
   constexpr std::string_view kArrow = " -> ";
   std::string place = columns.files ? fromTo(row.oldFile, row.file, kArrow) : std::string();
   if (!columns.architectures) return place;
@@ -142,7 +138,7 @@ std::string placeOf(const Row& row, const DiffColumns& columns) {
   return place + fromTo(row.oldArchitecture, row.architecture, kArrow);
 }
 
-Table textTable(const Result& result, const DiffColumns& columns, const std::vector<std::string>& names,
+Table textTable(const diff::Result& result, const DiffColumns& columns, const std::vector<std::string>& names,
                 std::span<const std::size_t> rows) {
   std::vector<Table::Column> heads = {{""}, {"kernel", Table::Align::Left, true}};
   for (const DiffFigure figure : columns.figures)
@@ -150,7 +146,7 @@ Table textTable(const Result& result, const DiffColumns& columns, const std::vec
         {std::string(infoOf(figure).name), figure == DiffFigure::Notes ? Table::Align::Left : Table::Align::Right});
   Table table(std::move(heads));
   for (const std::size_t i : rows) {
-    const Row& row = result.rows[i];
+    const diff::Row& row = result.rows[i];
     const Table::Cell change = changeCell(row);
     std::vector<Table::Cell> first = {change, {names[i], Style::Plain, true}},
                              second = {{byText(row), change.style}, placeOf(row, columns)};
@@ -185,26 +181,27 @@ std::size_t widthOf(const std::string& text) {
 }
 
 // Whether a figure of the table says what the verdict says.
-bool isExplained(const Row& row) {
+bool isExplained(const diff::Row& row) {
   if (row.by.by == ptxas::Measure::Block) return false;  // no column has it
   const auto before = value(*row.before, row.by.by), after = ptxas::valueAfter(*row.before, *row.after, row.by.by);
   if (!before || !after || *before == *after) return false;
   return ((*after < *before) == ptxas::isMoreBetter(row.by.by)) == (row.by.sign > 0);
 }
 
-void addDetails(const Row& row, const std::string& name, std::vector<std::string>& lines) {
+void addDetails(const diff::Row& row, const std::string& name, std::vector<std::string>& lines) {
   const auto add = [&](const std::string& line) { lines.push_back(name + ": " + line); };
-  for (const diff::Breach& b : row.breaches) add(text(b));
+  for (const diff::Breach& b : row.breaches) add(diff::text(b));
   if (!row.isCompared()) return;
   for (const ptxas::Note& note : row.newNotes) add(fmt::format("new note {}: {}", note.id, note.brief()));
   for (const ptxas::Note& note : newNotes(*row.after, *row.before))
     add(fmt::format("no longer {}: {}", note.id, note.brief()));
-  if (row.by.sign != 0 && row.by.by != ptxas::Measure::Notes && row.change != Change::Same && !isExplained(row))
+  if (row.by.sign != 0 && row.by.by != ptxas::Measure::Notes && row.change != diff::Change::Same &&
+      !isExplained(row))
     add(fmt::format("{} by {}: {}", row.by.sign > 0 ? "worse" : "better", ptxas::name(row.by.by), row.by.text()));
   if (row.by.sign < 0 && !row.regressions.empty())
     add(fmt::format("fails by {}, and is better by {} to the guard, which looks at that first",
                     ptxas::name(row.regressions[0].limit.measure), ptxas::name(row.by.by)));
-  if (row.change == Change::OtherCode ||
+  if (row.change == diff::Change::OtherCode ||
       (!row.regressions.empty() && row.regressions[0].limit.measure == ptxas::Measure::Code))
     add(codeText(row));
 }
@@ -234,11 +231,11 @@ std::optional<std::vector<DiffFigure>> parseColumns(std::string_view text, std::
   }
 }
 
-DiffColumns columnsFor(const Result& result, std::span<const std::size_t> rows,
+DiffColumns columnsFor(const diff::Result& result, std::span<const std::size_t> rows,
                        const std::vector<DiffFigure>& wanted, bool isText) {
   DiffColumns columns;
   std::set<std::string> files, architectures;
-  for (const Row& row : result.rows) {
+  for (const diff::Row& row : result.rows) {
     files.insert(row.file);
     architectures.insert(row.architecture);
     columns.architectures = columns.architectures || !row.oldArchitecture.empty();
@@ -262,7 +259,7 @@ DiffColumns columnsFor(const Result& result, std::span<const std::size_t> rows,
   return columns;
 }
 
-std::string diffTextTable(const Result& result, DiffColumns columns, const std::vector<std::string>& names,
+std::string diffTextTable(const diff::Result& result, DiffColumns columns, const std::vector<std::string>& names,
                           std::span<const std::size_t> rows, bool colours, std::size_t width) {
   const auto differs = [&](DiffFigure figure) {
     return std::ranges::any_of(rows, [&](std::size_t i) { return figuresOf(result.rows[i], figure).differ; });
@@ -286,8 +283,9 @@ std::string diffTextTable(const Result& result, DiffColumns columns, const std::
   return out;
 }
 
-Table diffMarkdownTable(const Result& result, const DiffColumns& columns, const std::vector<std::string>& names,
-                        std::span<const std::size_t> rows, std::string_view arrow) {
+Table diffMarkdownTable(const diff::Result& result, const DiffColumns& columns,
+                        const std::vector<std::string>& names, std::span<const std::size_t> rows,
+                        std::string_view arrow) {
   std::vector<Table::Column> heads = {{""}, {"kernel", Table::Align::Left, true}};
   if (columns.files) heads.push_back({"file", Table::Align::Left, true});
   if (columns.architectures) heads.push_back({"for"});
@@ -296,7 +294,7 @@ Table diffMarkdownTable(const Result& result, const DiffColumns& columns, const 
         {std::string(infoOf(figure).head), figure == DiffFigure::Notes ? Table::Align::Left : Table::Align::Right});
   Table table(std::move(heads));
   for (const std::size_t i : rows) {
-    const Row& row = result.rows[i];
+    const diff::Row& row = result.rows[i];
     Table::Cell change = changeCell(row);
     if (const std::string by = byText(row); !by.empty()) change.text += " " + by;
     std::vector<Table::Cell> cells = {std::move(change), {names[i], Style::Plain, true}};
@@ -308,7 +306,7 @@ Table diffMarkdownTable(const Result& result, const DiffColumns& columns, const 
   return table;
 }
 
-std::vector<std::string> detailLines(const Result& result, std::span<const std::size_t> rows,
+std::vector<std::string> detailLines(const diff::Result& result, std::span<const std::size_t> rows,
                                      const std::vector<std::string>& names) {
   std::vector<std::string> lines;
   for (const std::size_t i : rows) addDetails(result.rows[i], names[i], lines);

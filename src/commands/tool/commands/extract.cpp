@@ -169,7 +169,7 @@ class Listing {
 };
 
 // Why a file that is there stays; empty: there is none, or of these contents, as `isSame` says then.
-std::string whyNotWritten(const fs::path& path, std::string_view text, bool& isSame) {
+std::string whyItStays(const fs::path& path, std::string_view text, bool& isSame) {
   std::error_code ignored;
   isSame = false;
   if (!fs::exists(fs::symlink_status(path, ignored))) return {};
@@ -189,7 +189,7 @@ int writeModules(const ExtractLine& line, Extraction& extraction) {
     return fail(Status::Usage, fmt::format("'{}' is not a folder", line.output));
   if (fs::is_directory(folder, code) && !fs::is_empty(folder, code) && !line.overwrite)
     extraction.forEach([&](const Made& made) {
-      error = whyNotWritten(folder / made.file, made.text, isSame);
+      error = whyItStays(folder / made.file, made.text, isSame);
       return error.empty();
     });
   if (!error.empty()) return fail(Status::Usage, error);
@@ -199,7 +199,7 @@ int writeModules(const ExtractLine& line, Extraction& extraction) {
   std::vector<std::string> notes;
   extraction.forEach([&](const Made& made) {
     const fs::path path = folder / made.file;
-    error = whyNotWritten(path, made.text, isSame);
+    error = whyItStays(path, made.text, isSame);
     if (line.overwrite) error = isSame ? "" : whyNotReplaceable(path);
     if (error.empty()) {
       fs::create_directories(path.parent_path(), code);

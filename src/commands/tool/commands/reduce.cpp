@@ -130,13 +130,14 @@ class Tester {
 
 // ---- what is said on the way ----
 
-class Progress {
+class ReductionProgress {
  public:
-  Progress(bool verbose, std::size_t bytes) : verbose_(verbose), terminal_(isTerminal(stderr)), bytes_(bytes) {
+  ReductionProgress(bool verbose, std::size_t bytes)
+      : verbose_(verbose), terminal_(isTerminal(stderr)), bytes_(bytes) {
     if (terminal_) log::setAround({[] { drawLine({}); }, {}});
   }
-  Progress(const Progress&) = delete;
-  ~Progress() {
+  ReductionProgress(const ReductionProgress&) = delete;
+  ~ReductionProgress() {
     if (terminal_) log::setAround({});
   }
 
@@ -261,7 +262,7 @@ int run(const ReduceLine& line) {
   const auto write = [&](const std::string& best) { return writeFiles({{line.output, best}}, error); };
   if (line.output != "-" && !write(text.text)) return fail(Status::Usage, error);
 
-  Progress progress(line.verbose, bytes);
+  ReductionProgress progress(line.verbose, bytes);
   std::mutex mutex;
   std::string commandError;
   reduce::ReduceOptions options;

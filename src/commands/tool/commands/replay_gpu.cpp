@@ -19,10 +19,9 @@ namespace ptxopt::tool {
 namespace {
 
 using gpu::Outcome;
-using gpu::Summary;
 using nlohmann::ordered_json;
 
-constexpr const char* kGroup = "On a GPU (--gpu)";
+constexpr const char* kReplayGroup = "On a GPU (--gpu)";
 constexpr double kShort = 0.01;  // milliseconds: launching takes a part of it that is not part of the kernel
 
 std::string timeText(double milliseconds) {
@@ -44,13 +43,13 @@ std::string text(const gpu::Result& r, bool hasAfter) {
   return out;
 }
 
-ordered_json json(const Summary& s) {
+ordered_json summaryJson(const gpu::Summary& s) {
   ordered_json j{{"median", s.median}, {"low", nullptr}, {"high", nullptr}};
   if (s.hasInterval) j["low"] = s.low, j["high"] = s.high;
   return j;
 }
 
-ordered_json json(std::size_t number, const record::RecordedLaunch& l, const gpu::Result& r, bool hasAfter) {
+ordered_json launchJson(std::size_t number, const record::RecordedLaunch& l, const gpu::Result& r, bool hasAfter) {
   const auto shape = [](const exec::Dim3& d) { return ordered_json::array({d.x, d.y, d.z}); };
   ordered_json j{{"launch", number},           {"kernel", l.kernel},          {"grid", shape(l.grid)},
                  {"block", shape(l.block)},    {"cluster", shape(l.cluster)}, {"shared", l.shared},
@@ -60,10 +59,10 @@ ordered_json json(std::size_t number, const record::RecordedLaunch& l, const gpu
   j["record"] = !r.fromRecord.empty() ? "different" : r.hasRecord && isRun ? "equal" : "not compared";
   if (!r.fromRecord.empty()) j["record_difference"] = r.fromRecord;
   if (r.times) {
-    j["milliseconds"]["before"] = json(r.times->before);
+    j["milliseconds"]["before"] = summaryJson(r.times->before);
     if (hasAfter) {
-      j["milliseconds"]["after"] = json(r.times->after);
-      j["ratio"] = json(r.times->ratio);
+      j["milliseconds"]["after"] = summaryJson(r.times->after);
+      j["ratio"] = summaryJson(r.times->ratio);
       j["ratio"]["verdict"] = r.times->verdict;
     }
     j["iterations"] = r.times->iterations;
@@ -98,8 +97,8 @@ std::string cubinOf(std::string_view text, const std::string& architecture, ptxa
 
 void ReplayGpuLine::addTo(CLI::App& app) {
   CLI::Option* const gpu =
-      app.add_flag("--gpu", isAsked, "run them on this machine's GPU, and time them")->group(kGroup);
-  const auto add = [&](CLI::Option* option) { return option->needs(gpu)->group(kGroup); };
+      app.add_flag("--gpu", isAsked, "run them on this machine's GPU, and time them")->group(kReplayGroup);
+  const auto add = [&](CLI::Option* option) { return option->needs(gpu)->group(kReplayGroup); };
   add(app.add_option("--driver", options.library, "the driver [$PTXOPT_GPU_DRIVER, or libcuda.so.1]"))
       ->type_name("LIBRARY");
   add(app.add_option("--device", options.device, "the number of the GPU, from 0"))
@@ -158,7 +157,7 @@ int replayOnGpu(const ReplayGpuLine& line, const record::Archive& archive, const
     printResult(
         fmt::format("{:>6}  {}: {}\n", i + 1, launchTitle(l),
                     text(result, sides.after != nullptr) + (isAsRecorded ? ", as when it was recorded" : "")));
-    launches.push_back(json(i + 1, l, result, sides.after != nullptr));
+    launches.push_back(launchJson(i + 1, l, result, sides.after != nullptr));
   }
   const auto count = [&](Outcome o, const char* word) {
     const std::size_t n = counts[static_cast<int>(o)];

@@ -32,7 +32,7 @@ using exec::ExecError;
 using exec::FaultKind;
 
 // `FILE:LINE:COL: error: KIND: MESSAGE`, the line, a caret, and in which kernel and thread.
-std::string describe(const ExecError& error, const Module& module) {
+std::string errorText(const ExecError& error, const Module& module) {
   const std::string message = fmt::format("{}: {}", exec::name(error.kind), error.message);
   std::string out;
   if (error.source != 0)
@@ -197,7 +197,7 @@ class Run {
       status = statusOf(e);
       trace_.finish();
       std::fflush(stdout);
-      printError(describe(e, module_));
+      printError(errorText(e, module_));
     }
     trace_.finish();
     try {
@@ -276,7 +276,7 @@ int runCommand(int argc, char** argv) {
     Run run(line, module);
     return run();
   } catch (const ExecError& e) {
-    printError(describe(e, module));
+    printError(errorText(e, module));
     return static_cast<int>(statusOf(e));
   }
 }

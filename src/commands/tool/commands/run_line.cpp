@@ -222,25 +222,25 @@ void RunLineReader::takeLaunchOption(const CLI::Option* o, const std::string& va
     throw CLI::ValidationError("--shared", fmt::format("'{}' is not a number of bytes", value));
 }
 
-bool usage(std::string_view message) {
+bool runUsage(std::string_view message) {
   printError(fmt::format("ptxopt run: {}\nptxopt run --help lists the options.\n", message));
   return false;
 }
 
 bool RunLineReader::check() {
-  if (line_.input.empty()) return usage("INPUT is required");
+  if (line_.input.empty()) return runUsage("INPUT is required");
   if (!checkLaunches() || !takeDumps()) return false;
   if ((line_.profile || line_.trace) && line_.jobs != 1)
-    return usage("--profile and --trace run one block at a time: no -j");
-  if (line_.traceLanes && !line_.trace) return usage("--trace-lanes needs --trace");
+    return runUsage("--profile and --trace run one block at a time: no -j");
+  if (line_.traceLanes && !line_.trace) return runUsage("--trace-lanes needs --trace");
   return true;
 }
 
 bool RunLineReader::checkLaunches() const {
   for (const RunLaunch& launch : line_.launches) {
     const std::string of = launch.kernel.empty() ? "the kernel" : fmt::format("'{}'", launch.kernel);
-    if (!launch.hasGrid) return usage(fmt::format("{} has no --grid", of));
-    if (!launch.hasBlock) return usage(fmt::format("{} has no --block", of));
+    if (!launch.hasGrid) return runUsage(fmt::format("{} has no --grid", of));
+    if (!launch.hasBlock) return runUsage(fmt::format("{} has no --block", of));
   }
   return true;
 }
@@ -249,7 +249,7 @@ bool RunLineReader::takeDumps() {
   for (const std::string& dump : dumps_) {
     const std::size_t at = dump.find('=');
     line_.dumps.push_back({dump.substr(0, at), at == std::string::npos ? "" : dump.substr(at + 1)});
-    if (at + 1 == dump.size()) return usage(fmt::format("--dump {}: no file", dump));
+    if (at + 1 == dump.size()) return runUsage(fmt::format("--dump {}: no file", dump));
   }
   return true;
 }

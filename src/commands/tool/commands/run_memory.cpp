@@ -13,11 +13,6 @@
 namespace ptxopt::tool {
 namespace {
 
-template <typename... T>
-[[noreturn]] void fail(fmt::format_string<T...> format, T&&... values) {
-  throw RunError(fmt::format(format, std::forward<T>(values)...));
-}
-
 bool isName(std::string_view text) {
   const auto isLetter = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
@@ -38,19 +33,19 @@ BufferSpec readSpec(const std::string& spec) {
   BufferSpec b;
   const std::size_t type = spec.find(':'), count = spec.find(':', type + 1);
   if (spec.substr(0, type) != "buf" || type == std::string::npos || count == std::string::npos)
-    fail("'{}' is not buf:TYPE:COUNT:INIT", spec);
+    refuse("'{}' is not buf:TYPE:COUNT:INIT", spec);
   b.type = valueType(std::string_view(spec).substr(type + 1, count - type - 1));
   if (spec[count + 1] == '@') {
     b.init = spec.substr(count + 1);
     return b;
   }
   const std::size_t init = spec.find(':', count + 1);
-  if (init == std::string::npos) fail("'{}' is not buf:TYPE:COUNT:INIT", spec);
+  if (init == std::string::npos) refuse("'{}' is not buf:TYPE:COUNT:INIT", spec);
   const char *const begin = spec.data() + count + 1, *const end = spec.data() + init;
   const auto [stop, error] = std::from_chars(begin, end, b.count);
-  if (error != std::errc() || stop != end) fail("'{}': '{}' is not a count", spec, std::string_view(begin, end));
+  if (error != std::errc() || stop != end) refuse("'{}': '{}' is not a count", spec, std::string_view(begin, end));
   constexpr uint64_t kMost = uint64_t{1} << 40;
-  if (b.count > kMost / bytesOf(b.type)) fail("'{}' is larger than 1 TiB", spec);
+  if (b.count > kMost / bytesOf(b.type)) refuse("'{}' is larger than 1 TiB", spec);
   b.hasCount = true;
   b.init = spec.substr(init + 1);
   return b;
@@ -68,7 +63,7 @@ std::vector<std::byte> RunMemory::fileBytes(const std::string& path) {
 }
 
 uint64_t RunMemory::makeBuffer(const std::string& name, const std::string& spec) {
-  if (buffers_.contains(name)) fail("there are two buffers called '{}'", name);
+  if (buffers_.contains(name)) refuse("there are two buffers called '{}'", name);
   BufferSpec b = readSpec(spec);
   const unsigned element = bytesOf(b.type);
   std::vector<std::byte> file;
@@ -76,10 +71,10 @@ uint64_t RunMemory::makeBuffer(const std::string& name, const std::string& spec)
     file = fileBytes(b.init.substr(1));
     if (!b.hasCount) b.count = file.size() / element;
     if (file.size() != b.count * element)
-      fail("'{}' has {} bytes, {} has {}", b.init.substr(1), file.size(),
-           b.hasCount ? fmt::format("the buffer '{}'", name)
-                      : fmt::format("a whole number of {}", info(b.type).name),
-           b.count * element);
+      refuse("'{}' has {} bytes, {} has {}", b.init.substr(1), file.size(),
+             b.hasCount ? fmt::format("the buffer '{}'", name)
+                        : fmt::format("a whole number of {}", info(b.type).name),
+             b.count * element);
   }
   exec::Allocation& a = machine_.memory().allocate(name, b.count * element);
   const std::span<std::byte> data(a.data, a.size);
@@ -95,7 +90,7 @@ uint64_t RunMemory::makeBuffer(const std::string& name, const std::string& spec)
   } else if (b.init == "uninit") {
     isWritten = false;
   } else if (b.init != "zero" && !b.init.starts_with('@')) {
-    fail("'{}' is none of zero, iota, random, fill=VALUE, uninit and @FILE", b.init);
+    refuse("'{}' is none of zero, iota, random, fill=VALUE, uninit and @FILE", b.init);
   }
   if (a.written != nullptr && isWritten) std::memset(a.written, 1, a.size);
   buffers_[name] = {b.type, &a, b.init == "random"};
@@ -105,7 +100,7 @@ uint64_t RunMemory::makeBuffer(const std::string& name, const std::string& spec)
 void RunMemory::declare(const std::string& text) {
   const std::size_t at = text.find('=');
   const std::string name = text.substr(0, at);
-  if (at == std::string::npos || !isName(name)) fail("--buffer {}: it is not NAME=buf:TYPE:COUNT:INIT", text);
+  if (at == std::string::npos || !isName(name)) refuse("--buffer {}: it is not NAME=buf:TYPE:COUNT:INIT", text);
   makeBuffer(name, text.substr(at + 1));
 }
 
@@ -113,7 +108,7 @@ RunMemory::View RunMemory::find(const std::string& name) const {
   if (const auto found = buffers_.find(name); found != buffers_.end()) return found->second;
   const Module& m = machine_.module();
   if (exec::Allocation* a = machine_.variable(name))
-    for (const Variable& v : m.variables) {
+    for (const ptxopt::Variable& v : m.variables) {
       if (m.text(v.name) != name) continue;
       const ScalarType type = m.declarationForms[v.form].type;
       return {isValueType(type) ? type : ScalarType::b8, a};
@@ -133,12 +128,12 @@ RunMemory::Argument RunMemory::argument(const std::string& text, std::size_t num
     const std::size_t plus = text.find('+');
     const std::string name = text.substr(0, plus);
     const View view = find(name);
-    if (view.allocation == nullptr) fail("there is no buffer or variable '{}'", name);
+    if (view.allocation == nullptr) refuse("there is no buffer or variable '{}'", name);
     uint64_t offset = 0;
     if (plus != std::string::npos) {
       const char *const begin = text.data() + plus + 1, *const end = text.data() + text.size();
       const auto [stop, error] = std::from_chars(begin, end, offset);
-      if (error != std::errc() || stop != end) fail("'{}': '{}' is not a number of bytes", text, begin);
+      if (error != std::errc() || stop != end) refuse("'{}': '{}' is not a number of bytes", text, begin);
     }
     result.kind = Argument::Kind::Address;
     result.base = view.allocation->base;
@@ -147,7 +142,7 @@ RunMemory::Argument RunMemory::argument(const std::string& text, std::size_t num
   }
   const bool isNamed = equals < colon;
   const std::string spec = isNamed ? text.substr(equals + 1) : text;
-  if (isNamed && !isName(text.substr(0, equals))) fail("'{}' is not a name for a buffer", text.substr(0, equals));
+  if (isNamed && !isName(text.substr(0, equals))) refuse("'{}' is not a name for a buffer", text.substr(0, equals));
   const std::string kind = spec.substr(0, spec.find(':')), rest = spec.substr(spec.find(':') + 1);
   if (kind == "buf") {
     result.kind = Argument::Kind::Address;
@@ -155,7 +150,7 @@ RunMemory::Argument RunMemory::argument(const std::string& text, std::size_t num
     put(result.base, 8);
     return result;
   }
-  if (isNamed) fail("'{}': only buffers have names", text);
+  if (isNamed) refuse("'{}': only buffers have names", text);
   if (kind == "bytes") {
     result.kind = Argument::Kind::Bytes;
     result.bytes = rest.starts_with('@') ? fileBytes(rest.substr(1)) : parseBytes(rest);
@@ -171,28 +166,29 @@ void RunMemory::check(const exec::KernelParameter& p, const Argument& a, const s
   const std::string declared =
       p.isArray ? fmt::format(".{} {}[{}]", type, p.name, p.elements) : fmt::format(".{} {}", type, p.name);
   if (a.bytes.size() != p.place.bytes)
-    fail("{} has {} bytes, the parameter {} has {}", where, a.bytes.size(), declared, p.place.bytes);
+    refuse("{} has {} bytes, the parameter {} has {}", where, a.bytes.size(), declared, p.place.bytes);
   if (a.kind == Argument::Kind::Bytes) return;
-  if (p.isArray) fail("{}: the parameter {} is an array and takes bytes:", where, declared);
+  if (p.isArray) refuse("{}: the parameter {} is an array and takes bytes:", where, declared);
   if (a.kind == Argument::Kind::Address) {
-    if (isFloatType(p.type)) fail("{} is an address, the parameter {} is a floating-point number", where, declared);
+    if (isFloatType(p.type))
+      refuse("{} is an address, the parameter {} is a floating-point number", where, declared);
     return;
   }
   const bool isFloat = isFloatType(p.type),
              isBits = info(p.type).name.starts_with('b') && p.type != ScalarType::bf16;
   if (isBits || isBitType(a.type)) return;
   if (isFloat != isFloatType(a.type))
-    fail("{} is {}, the parameter {} is {}", where, isFloat ? "an integer" : "a floating-point number", declared,
-         isFloat ? "a floating-point number" : "an integer");
-  if (isFloat && p.type != a.type) fail("{} is of another type than the parameter {}", where, declared);
+    refuse("{} is {}, the parameter {} is {}", where, isFloat ? "an integer" : "a floating-point number", declared,
+           isFloat ? "a floating-point number" : "an integer");
+  if (isFloat && p.type != a.type) refuse("{} is of another type than the parameter {}", where, declared);
 }
 
 std::vector<std::byte> RunMemory::parameters(const std::string& kernel,
                                              const std::vector<exec::KernelParameter>& wanted,
                                              const std::vector<std::string>& arguments) {
   if (arguments.size() != wanted.size())
-    fail("'{}' has {} parameter{}, {} argument{} given", kernel, wanted.size(), wanted.size() == 1 ? "" : "s",
-         arguments.size(), arguments.size() == 1 ? " was" : "s were");
+    refuse("'{}' has {} parameter{}, {} argument{} given", kernel, wanted.size(), wanted.size() == 1 ? "" : "s",
+           arguments.size(), arguments.size() == 1 ? " was" : "s were");
   std::vector<std::byte> bytes(wanted.empty() ? 0 : wanted.back().place.offset + wanted.back().place.bytes);
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const std::string where = fmt::format("argument {} of '{}', {},", i, kernel, arguments[i]);
@@ -200,7 +196,7 @@ std::vector<std::byte> RunMemory::parameters(const std::string& kernel,
     try {
       a = argument(arguments[i], i);
     } catch (const RunError& e) {
-      fail("argument {} of '{}': {}", i, kernel, e.what());
+      refuse("argument {} of '{}': {}", i, kernel, e.what());
     }
     check(wanted[i], a, where);
     if (a.kind == Argument::Kind::Address) pointers_.push_back({wanted[i].place.offset, a.base});

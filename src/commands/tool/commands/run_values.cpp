@@ -19,11 +19,6 @@ namespace {
 constexpr std::array<std::string_view, 16> kValueTypes = {"u8",  "s8",  "b8",  "u16", "s16", "b16", "f16", "bf16",
                                                           "u32", "s32", "b32", "f32", "u64", "s64", "b64", "f64"};
 
-template <typename... T>
-[[noreturn]] void fail(fmt::format_string<T...> format, T&&... values) {
-  throw RunError(fmt::format(format, std::forward<T>(values)...));
-}
-
 uint64_t lowBits(unsigned bits) { return bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1; }
 
 // A double as the bits of a type, rounded to nearest.
@@ -49,7 +44,7 @@ uint64_t parseHexBits(ScalarType type, std::string_view text, std::string_view d
   uint64_t bits = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), bits, 16);
   if (error != std::errc() || end != digits.data() + digits.size() || digits.size() * 4 != info(type).bits)
-    fail("'{}' is not 0{} and {} hexadecimal digits", text, text[1], info(type).bits / 4);
+    refuse("'{}' is not 0{} and {} hexadecimal digits", text, text[1], info(type).bits / 4);
   return bits;
 }
 
@@ -80,8 +75,9 @@ uint64_t parseFloat(ScalarType type, std::string_view text) {
     if (result.ec == std::errc() && bits == infinity) result.ec = std::errc::result_out_of_range;
   }
   if (result.ec == std::errc::result_out_of_range && result.ptr == end)
-    fail("'{}' does not fit into {}", text, info(type).name);
-  if (result.ec != std::errc() || result.ptr != end) fail("'{}' is not a value of type {}", text, info(type).name);
+    refuse("'{}' does not fit into {}", text, info(type).name);
+  if (result.ec != std::errc() || result.ptr != end)
+    refuse("'{}' is not a value of type {}", text, info(type).name);
   return bits | sign;
 }
 
@@ -96,14 +92,14 @@ uint64_t parseInteger(ScalarType type, std::string_view text) {
   const char* const end = digits.data() + digits.size();
   const auto [stop, error] = std::from_chars(digits.data(), end, value, isHex ? 16 : 10);
   if (error == std::errc::invalid_argument || stop != end)
-    fail("'{}' is not a value of type {}", text, info(type).name);
+    refuse("'{}' is not a value of type {}", text, info(type).name);
   const bool isSigned = isSignedType(type), isBits = isBitType(type);
   const uint64_t half = uint64_t{1} << (bits - 1);
   // Hexadecimal numbers are bits.
   const uint64_t most = isNegative           ? (isSigned || isBits ? half : 0)
                         : isSigned && !isHex ? half - 1
                                              : lowBits(bits);
-  if (error != std::errc() || value > most) fail("'{}' does not fit into {}", text, info(type).name);
+  if (error != std::errc() || value > most) refuse("'{}' does not fit into {}", text, info(type).name);
   return (isNegative ? 0 - value : value) & lowBits(bits);
 }
 
@@ -140,7 +136,7 @@ bool isValueType(ScalarType type) {
 
 ScalarType valueType(std::string_view name) {
   if (std::find(kValueTypes.begin(), kValueTypes.end(), name) == kValueTypes.end())
-    fail("'{}' is none of {}", name, fmt::join(kValueTypes, " "));
+    refuse("'{}' is none of {}", name, fmt::join(kValueTypes, " "));
   return scalarType(name);
 }
 
@@ -168,7 +164,7 @@ std::vector<std::byte> parseBytes(std::string_view hex) {
     uint8_t value = 0;
     const char* const end = hex.data() + std::min(i + 2, hex.size());
     const auto [stop, error] = std::from_chars(hex.data() + i, end, value, 16);
-    if (error != std::errc() || stop != hex.data() + i + 2) fail("'{}' is not pairs of hexadecimal digits", hex);
+    if (error != std::errc() || stop != hex.data() + i + 2) refuse("'{}' is not pairs of hexadecimal digits", hex);
     out.push_back(std::byte{value});
   }
   return out;

@@ -1,12 +1,15 @@
 // Values as the command line of `ptxopt run` spells them, and as it prints them.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ir/types.h"
@@ -17,6 +20,12 @@ namespace ptxopt::tool {
 struct RunError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
+
+// Throws RunError.
+template <typename... T>
+[[noreturn]] void refuse(fmt::format_string<T...> format, T&&... values) {
+  throw RunError(fmt::format(format, std::forward<T>(values)...));
+}
 
 // A type that values may have: u8 s8 b8 u16 s16 b16 f16 bf16 u32 s32 b32 f32 u64 s64 b64 f64. Throws RunError.
 ScalarType valueType(std::string_view name);

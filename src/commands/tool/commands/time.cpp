@@ -83,16 +83,6 @@ bool readTimeLine(int argc, char** argv, TimeLine& line, int& exitCode) {
   return true;
 }
 
-std::vector<std::string_view> linesOf(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    lines.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
-}
-
 // Sources of the lines after each .loc of the PTX.
 std::map<uint32_t, SourceLine> sourcesOf(const Module& module) {
   std::map<uint32_t, SourceLine> sources;
@@ -193,7 +183,7 @@ int timeCommand(int argc, char** argv) {
     if (!assembleForTime(line, text, report, cubin, error))
       return fail(Status::Usage, fmt::format("'{}': {}", report.file, error));
     report.ptxas = ptxas::ptxasVersionOfCubin(cubin);
-    report.ptx = linesOf(text);
+    report.ptx = report::splitLines(text);
     // What is not valid PTX by our reading has neither.
     const auto parsed = text::parse(text, report.file);
     if (!std::holds_alternative<text::ParseError>(parsed)) {

@@ -22,7 +22,7 @@
 namespace ptxopt::tool {
 namespace {
 
-constexpr const char* kGroup = "On a GPU (--measure gpu), with the arguments of ptxopt run";
+constexpr const char* kMeasureGroup = "On a GPU (--measure gpu), with the arguments of ptxopt run";
 // For the launches of a sample, where these are made of options: kernels that take microseconds are distinguished, too.
 constexpr double kSampleMilliseconds = 0.5;
 constexpr double kMostSeconds = 1e6;
@@ -62,42 +62,45 @@ void TuneGpuLine::addTo(CLI::App& app) {
   };
   app.add_option("--kernel", kernel, "the kernel; a file with one needs none. Others stay as they are")
       ->type_name("NAME")
-      ->group(kGroup);
-  app.add_option("--grid", grid, "blocks")->type_name("X[,Y,Z]")->check(shape("--grid"))->group(kGroup);
+      ->group(kMeasureGroup);
+  app.add_option("--grid", grid, "blocks")->type_name("X[,Y,Z]")->check(shape("--grid"))->group(kMeasureGroup);
   app.add_option("--block", block, "threads of a block")
       ->type_name("X[,Y,Z]")
       ->check(shape("--block"))
-      ->group(kGroup);
+      ->group(kMeasureGroup);
   app.add_option("--cluster", cluster, "blocks of a cluster")
       ->type_name("X[,Y,Z]")
       ->check(shape("--cluster"))
-      ->group(kGroup);
-  app.add_option("--shared", shared, "dynamic shared memory")->type_name("BYTES")->group(kGroup);
-  app.add_option("--arg", arguments, "arguments")->type_name("ARGUMENT")->group(kGroup);
+      ->group(kMeasureGroup);
+  app.add_option("--shared", shared, "dynamic shared memory")->type_name("BYTES")->group(kMeasureGroup);
+  app.add_option("--arg", arguments, "arguments")->type_name("ARGUMENT")->group(kMeasureGroup);
   app.add_option("--records", records,
                  "measure on the recorded launches of the kernel, instead of --grid, --block and --arg")
       ->type_name("FILE")
-      ->group(kGroup);
+      ->group(kMeasureGroup);
   app.add_option("--launch", launches, "only these launches of the record: 3,5-7")
       ->type_name("LIST")
-      ->group(kGroup);
-  memory.addTo(app)->group(kGroup);
-  app.add_option("--seed", seed, "of random buffers [0]")->type_name("N")->check(wholeNumber())->group(kGroup);
+      ->group(kMeasureGroup);
+  memory.addTo(app)->group(kMeasureGroup);
+  app.add_option("--seed", seed, "of random buffers [0]")
+      ->type_name("N")
+      ->check(wholeNumber())
+      ->group(kMeasureGroup);
   app.add_option(
          "--inputs", inputs,
          "compare on that many inputs [4]: the first is what the arguments say, the others fill random buffers "
          "otherwise")
       ->type_name("N")
       ->check(CLI::Range(1, 8))
-      ->group(kGroup);
+      ->group(kMeasureGroup);
   app.add_option("--seconds", seconds, "time each variant for SECONDS [1]")
       ->type_name("SECONDS")
       ->check(positiveNumber())
-      ->group(kGroup);
+      ->group(kMeasureGroup);
   app.add_option("--load", load, "what the driver gets: cubins of ptxas (the default), or PTX, which it assembles")
       ->type_name("cubin|ptx")
       ->check(CLI::IsMember({"cubin", "ptx"}))
-      ->group(kGroup);
+      ->group(kMeasureGroup);
 }
 
 std::string TuneGpuLine::whatIsWrong(const CLI::App& app) const {
@@ -110,7 +113,8 @@ std::string TuneGpuLine::whatIsWrong(const CLI::App& app) const {
   if (isAsked() && memory.mib != 0) return "--max-memory needs --records";
   if (isAsked()) return grid.empty() || block.empty() ? "--measure gpu needs --grid and --block, or --records" : "";
   for (const CLI::Option* o : app.get_options())
-    if (o->get_group() == kGroup && o->count() != 0) return fmt::format("{} needs --measure gpu", o->get_name());
+    if (o->get_group() == kMeasureGroup && o->count() != 0)
+      return fmt::format("{} needs --measure gpu", o->get_name());
   return {};
 }
 

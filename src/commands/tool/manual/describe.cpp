@@ -144,7 +144,7 @@ std::vector<TextBlock> blocksOf(const std::vector<std::string>& lines) {
   return blocks;
 }
 
-std::vector<std::string> linesOf(std::string_view text) {
+std::vector<std::string> linesOfHelp(std::string_view text) {
   std::vector<std::string> lines;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
@@ -180,7 +180,7 @@ void readDescription(const CLI::App& app, CommandDescription& d) {
   std::vector<std::string> rest;
   bool inSynopsis = false, inExitCodes = false;
   const std::string program = app.get_name().substr(0, app.get_name().find(' '));
-  for (const std::string& line : linesOf(app.get_description())) {
+  for (const std::string& line : linesOfHelp(app.get_description())) {
     const std::string trimmed = CLI::detail::trim_copy(line);
     if (inSynopsis || (rest.empty() && line.starts_with(program))) {
       if (inSynopsis)
@@ -207,7 +207,7 @@ CommandDescription describe(const CLI::App& app) {
   CommandDescription d;
   d.name = app.get_name();
   readDescription(app, d);
-  d.footer = blocksOf(linesOf(app.get_footer()));
+  d.footer = blocksOf(linesOfHelp(app.get_footer()));
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_group().empty() || option->get_group() == kTestGroup) continue;  // hidden
     if (option->get_positional()) {

@@ -14,7 +14,7 @@ namespace ptxopt::tool {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds kQuiet(2000), kBetween(250);
+constexpr std::chrono::milliseconds kFirstPause(2000), kPause(250);
 
 }  // namespace
 
@@ -25,8 +25,8 @@ FunctionProgress::FunctionProgress(bool asksPtxas)
   thread_ = std::jthread([this](const std::stop_token& stop) {
     const Clock::time_point start = Clock::now();
     std::unique_lock lock(mutex_);
-    for (auto pause = kQuiet; !ended_.wait_for(lock, stop, pause, [] { return false; }) && !stop.stop_requested();
-         pause = kBetween) {
+    for (auto pause = kFirstPause;
+         !ended_.wait_for(lock, stop, pause, [] { return false; }) && !stop.stop_requested(); pause = kPause) {
       const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
       drawLine(shortened(line(done_, all_, asksPtxas_, seconds), terminalWidth(stderr, 80) - 1));
       isDrawn_ = true;

@@ -18,7 +18,7 @@ namespace ptxopt::exec {
 
 namespace {
 
-enum class Reduction : uint8_t { None, Popc, And, Or };
+enum class BarrierReduction : uint8_t { None, Popc, And, Or };
 
 bool complete(const Block& block, const Barrier& b) {
   return b.expected != 0 ? b.arrived >= b.expected : b.arrived >= block.liveThreads();
@@ -50,7 +50,7 @@ void arriveAt(Warp& w, Barrier& b, uint32_t expected, Mask active, Mask held, un
 }
 
 // args: barrier, count, and for reductions d, predicate.
-template <bool waits, Reduction reduction>
+template <bool waits, BarrierReduction reduction>
 Step barrier(Warp& w, const Op& op, Mask active) {
   Block& block = w.block();
   const auto lane = static_cast<unsigned>(std::countr_zero(active));
@@ -68,7 +68,7 @@ Step barrier(Warp& w, const Op& op, Mask active) {
                     fmt::format("a barrier for {} threads, which is not a multiple of 32", count)};
   Barrier& b = block.barriers[number];
   Path& path = w.path();
-  const Mask held = reduction == Reduction::None ? 0 : w.predicate(op.args[3]);
+  const Mask held = reduction == BarrierReduction::None ? 0 : w.predicate(op.args[3]);
   if (path.waitState == 0) {
     path.waitState = uint64_t{b.generation} + 1;
     arriveAt(w, b, static_cast<uint32_t>(count), active, held, static_cast<unsigned>(number));
@@ -81,11 +81,11 @@ Step barrier(Warp& w, const Op& op, Mask active) {
   if (b.generation + 1 == path.waitState) return Step::Retry;
   const Barrier::Counts& counts = b.counts[(path.waitState - 1) % Barrier::kRemembered];
   path.waitState = 0;
-  if constexpr (reduction == Reduction::Popc) {
+  if constexpr (reduction == BarrierReduction::Popc) {
     uint32_t* const d = w.out<uint32_t>(op.args[2]);
     forEachLane(active, [&](unsigned i) { d[i] = counts.held; });
-  } else if constexpr (reduction != Reduction::None) {
-    const bool r = reduction == Reduction::And ? counts.held == counts.threads : counts.held != 0;
+  } else if constexpr (reduction != BarrierReduction::None) {
+    const bool r = reduction == BarrierReduction::And ? counts.held == counts.threads : counts.held != 0;
     w.setPredicate(op.args[2], r ? kAllLanes : 0, active);
   }
   return Step::Next;
@@ -150,10 +150,10 @@ void bindBarrier(Binder& b) {
     b.source(first + 1, ScalarType::b32);
   else
     b.append(b.constant(0, 4));
-  if (kind == "sync") return b.handler(barrier<true, Reduction::None>);
+  if (kind == "sync") return b.handler(barrier<true, BarrierReduction::None>);
   if (kind == "arrive") {
     if (!hasCount) b.unsupported("an arrival without a number of threads");
-    return b.handler(barrier<false, Reduction::None>);
+    return b.handler(barrier<false, BarrierReduction::None>);
   }
   if (!isReduction) b.unsupported("this operation");
   const std::string_view operation = b.takeOneOf({"popc", "and", "or"});
@@ -161,9 +161,9 @@ void bindBarrier(Binder& b) {
   if (type != (operation == "popc" ? ScalarType::u32 : ScalarType::pred)) b.unsupported("this type");
   b.dest(0, type);
   b.predicate(b.operands() - 1);
-  b.handler(operation == "popc"  ? barrier<true, Reduction::Popc>
-            : operation == "and" ? barrier<true, Reduction::And>
-            : operation == "or"  ? barrier<true, Reduction::Or>
+  b.handler(operation == "popc"  ? barrier<true, BarrierReduction::Popc>
+            : operation == "and" ? barrier<true, BarrierReduction::And>
+            : operation == "or"  ? barrier<true, BarrierReduction::Or>
                                  : nullptr);
 }
 

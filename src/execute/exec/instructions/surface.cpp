@@ -84,7 +84,7 @@ Step load(Warp& w, const Op& op, Mask active) {
   return Step::Next;
 }
 
-Step store(Warp& w, const Op& op, Mask active) {
+Step storePlain(Warp& w, const Op& op, Mask active) {
   const SurfaceOperands& o = *static_cast<const SurfaceOperands*>(op.data);
   forEachLane(active, [&](unsigned lane) {
     std::byte* at = find(w, lane, o).at;
@@ -117,37 +117,37 @@ Step storeFormatted(Warp& w, const Op& op, Mask active) {
 
 // ---- reductions ----
 
-enum class Operation : uint8_t { Add, Min, Max, And, Or };
+enum class SurfaceOperation : uint8_t { Add, Min, Max, And, Or };
 
 template <typename T>
-T combine(Operation operation, T a, T b) {
+T combine(SurfaceOperation operation, T a, T b) {
   using U = std::make_unsigned_t<T>;
   switch (operation) {
-    case Operation::Add: return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
-    case Operation::Min: return b < a ? b : a;
-    case Operation::Max: return b > a ? b : a;
-    case Operation::And: return static_cast<T>(a & b);
-    case Operation::Or: return static_cast<T>(a | b);
+    case SurfaceOperation::Add: return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
+    case SurfaceOperation::Min: return b < a ? b : a;
+    case SurfaceOperation::Max: return b > a ? b : a;
+    case SurfaceOperation::And: return static_cast<T>(a & b);
+    case SurfaceOperation::Or: return static_cast<T>(a | b);
   }
   return a;
 }
 
 template <typename T>
-void reduceAt(std::byte* at, Operation operation, uint64_t value) {
+void reduceAt(std::byte* at, SurfaceOperation operation, uint64_t value) {
   std::atomic_ref<T> target(*reinterpret_cast<T*>(at));
   T old = target.load();
   while (!target.compare_exchange_weak(old, combine(operation, old, static_cast<T>(value)))) {
   }
 }
 
-struct Reduction {
+struct SurfaceReduction {
   SurfaceOperands operands;
-  Operation operation = Operation::Add;
+  SurfaceOperation operation = SurfaceOperation::Add;
   ScalarType type = ScalarType::u32;  // b32 of .p: as the surface's format says
 };
 
 Step reduce(Warp& w, const Op& op, Mask active) {
-  const Reduction& r = *static_cast<const Reduction*>(op.data);
+  const SurfaceReduction& r = *static_cast<const SurfaceReduction*>(op.data);
   forEachLane(active, [&](unsigned lane) {
     const auto [surface, at] = find(w, lane, r.operands);
     ScalarType type = r.type;
@@ -219,30 +219,30 @@ void bindSust(Binder& b) {
   o.values = b.sources(1, type, true);
   if (o.values.size() != count || count > 4) b.unsupported("this number of values");
   b.data(std::move(o));
-  b.handler(isFormatted ? storeFormatted : store);
+  b.handler(isFormatted ? storeFormatted : storePlain);
 }
 
 void bindSured(Binder& b) {
-  Reduction r;
+  SurfaceReduction r;
   const bool isFormatted = b.take("p");
   if (!isFormatted && !b.take("b")) return;
   const std::string_view operation = b.takeOneOf({"add", "min", "max", "and", "or"});
-  r.operation = operation == "add"   ? Operation::Add
-                : operation == "min" ? Operation::Min
-                : operation == "max" ? Operation::Max
-                : operation == "and" ? Operation::And
-                                     : Operation::Or;
+  r.operation = operation == "add"   ? SurfaceOperation::Add
+                : operation == "min" ? SurfaceOperation::Min
+                : operation == "max" ? SurfaceOperation::Max
+                : operation == "and" ? SurfaceOperation::And
+                                     : SurfaceOperation::Or;
   r.operands = surfaceOperands(b, 0);
   r.operands.isFormatted = isFormatted;
   r.type = b.takeType();
-  const bool isBits = r.operation == Operation::And || r.operation == Operation::Or;
+  const bool isBits = r.operation == SurfaceOperation::And || r.operation == SurfaceOperation::Or;
   bool isFine = !operation.empty();
   switch (r.type) {
     case ScalarType::b32: isFine = isFine && (isFormatted || isBits); break;
     case ScalarType::u32:
     case ScalarType::s32:
     case ScalarType::u64: isFine = isFine && !isFormatted && !isBits; break;
-    case ScalarType::s64: isFine = isFine && !isFormatted && !isBits && r.operation != Operation::Add; break;
+    case ScalarType::s64: isFine = isFine && !isFormatted && !isBits && r.operation != SurfaceOperation::Add; break;
     default: isFine = false;
   }
   if (!isFine) b.unsupported("this operation and type");

@@ -64,7 +64,7 @@ void multiplyIntegers(const Arithmetic& how, Sizes s, std::span<const uint64_t> 
   }
 }
 
-double fma(double a, double b, double c, Rounding rounding) {
+double fmaRounded(double a, double b, double c, Rounding rounding) {
   if (rounding == Rounding::Nearest) return fmaNearest(a, b, c);
   const double r = fmaDirected(a, b, c, rounding);
   return isNaN(r) ? nanResult(a, b, c) : r;
@@ -75,8 +75,8 @@ void multiplyDoubles(const Arithmetic& how, Sizes s, std::span<const uint64_t> a
   for (unsigned i = 0; i < s.m * s.n; ++i) {
     auto sum = std::bit_cast<double>(c[i]);
     for (unsigned k = 0; k < s.k; ++k) {
-      sum = fma(std::bit_cast<double>(a[i / s.n * s.k + k]), std::bit_cast<double>(b[i % s.n * s.k + k]), sum,
-                how.rounding);
+      sum = fmaRounded(std::bit_cast<double>(a[i / s.n * s.k + k]), std::bit_cast<double>(b[i % s.n * s.k + k]),
+                       sum, how.rounding);
     }
     d[i] = std::bit_cast<uint64_t>(sum);
   }

@@ -8,33 +8,32 @@
 namespace ptxopt {
 namespace {
 
-using Kind = AddressKind;
 using Act = AddressOperation;
 
 // Whether it is a number or may be one or else is a global address.
-bool isPlain(AddressState s) { return s.kind <= Kind::Global; }
-bool isTop(AddressState s) { return s.kind >= Kind::Mixed; }
+bool isPlain(AddressState s) { return s.kind <= AddressKind::Global; }
+bool isTop(AddressState s) { return s.kind >= AddressKind::Mixed; }
 
 // For several plain ones. What nobody wrote makes nothing.
 AddressState mix(AddressState a, AddressState b) {
   if (!isPlain(a) || !isPlain(b)) return kUnknownAddress;
-  if (a.kind == Kind::None || b.kind == Kind::None) return {};
-  return a.kind == Kind::Global || b.kind == Kind::Global ? kAssumedGlobal : kNumberAddress;
+  if (a.kind == AddressKind::None || b.kind == AddressKind::None) return {};
+  return a.kind == AddressKind::Global || b.kind == AddressKind::Global ? kAssumedGlobal : kNumberAddress;
 }
 
 AddressState difference(AddressState a, AddressState b) {
   if (isPlain(a) && isPlain(b)) {
-    if (a.kind == Kind::Global && b.kind == Kind::Number) return a;
+    if (a.kind == AddressKind::Global && b.kind == AddressKind::Number) return a;
     return mix(a, b);
   }
-  if (a.kind == Kind::None || b.kind == Kind::None) return {};
-  if (b.kind == Kind::Number) return a;
+  if (a.kind == AddressKind::None || b.kind == AddressKind::None) return {};
+  if (b.kind == AddressKind::Number) return a;
   return !isTop(a) && a.kind == b.kind ? kNumberAddress : kUnknownAddress;
 }
 
 // A factor makes a number of what is not an address of a space for certain: nobody multiplies pointers.
 AddressState product(AddressState a, AddressState b, std::optional<uint64_t> by) {
-  if (a.kind == Kind::None || b.kind == Kind::None) return {};
+  if (a.kind == AddressKind::None || b.kind == AddressKind::None) return {};
   // By 2^32 it may be the upper half of an address that is put together, as with a shift.
   if (by && *by != 0 && static_cast<uint32_t>(*by) == 0) return kUnknownAddress;
   // By 1 it is what it was, an address or the distance of one; by -1, too, for what subtracts it.
@@ -45,7 +44,7 @@ AddressState product(AddressState a, AddressState b, std::optional<uint64_t> by)
 
 // A shift takes the lowest 32 bits of a number.
 AddressState shiftedLeft(AddressState a, std::optional<uint64_t> by) {
-  if (a.kind == Kind::None) return {};
+  if (a.kind == AddressKind::None) return {};
   // By 32 it may be the upper half of an address that is put together.
   if (!by || static_cast<uint32_t>(*by) >= 32) return kUnknownAddress;
   if (static_cast<uint32_t>(*by) == 0) return a;
@@ -53,19 +52,19 @@ AddressState shiftedLeft(AddressState a, std::optional<uint64_t> by) {
 }
 
 AddressState shiftedRight(AddressState a, std::optional<uint64_t> by) {
-  if (a.kind == Kind::None) return {};
+  if (a.kind == AddressKind::None) return {};
   if (by && static_cast<uint32_t>(*by) >= 32) return kNumberAddress;
   if (by && static_cast<uint32_t>(*by) == 0) return a;
   return isPlain(a) ? kNumberAddress : kUnknownAddress;
 }
 
 bool hasWindow(AddressState s) {
-  return s.kind == Kind::Shared || s.kind == Kind::Local || s.kind == Kind::SharedOffset ||
-         s.kind == Kind::LocalOffset;
+  return s.kind == AddressKind::Shared || s.kind == AddressKind::Local || s.kind == AddressKind::SharedOffset ||
+         s.kind == AddressKind::LocalOffset;
 }
 
 AddressState masked(AddressState a, AddressState b, std::optional<uint64_t> by) {
-  if (a.kind == Kind::None || b.kind == Kind::None) return {};
+  if (a.kind == AddressKind::None || b.kind == AddressKind::None) return {};
   if (by && *by <= UINT32_MAX) return kNumberAddress;
   if (by && *by >= ~kWindowAlignment + 1 && hasWindow(a)) return a;
   return mix(a, b);
@@ -106,7 +105,7 @@ AddressOperation addressOperation(const OpcodeForm& form) {
   if (form.has(ModifierFlag::CarryOut)) return Act::Other;
   switch (form.op) {
     case Op::Cvta:
-      if (namedSpace(form) == Kind::None) return Act::Other;
+      if (namedSpace(form) == AddressKind::None) return Act::Other;
       return form.has(ModifierFlag::To) ? Act::FromGeneric : Act::ToGeneric;
     case Op::Cvt:
       if (!form.hasOnly(0) || (form.type != ScalarType::u64 && form.type != ScalarType::s64)) return Act::Other;
@@ -118,22 +117,22 @@ AddressOperation addressOperation(const OpcodeForm& form) {
 }
 
 AddressKind namedSpace(const OpcodeForm& form) {
-  if (form.op == Op::Cvta && form.type != ScalarType::u64) return Kind::None;
+  if (form.op == Op::Cvta && form.type != ScalarType::u64) return AddressKind::None;
   switch (form.space) {
-    case StateSpace::Global: return Kind::Global;
+    case StateSpace::Global: return AddressKind::Global;
     case StateSpace::Shared:
-    case StateSpace::SharedCta: return Kind::Shared;
-    case StateSpace::Local: return Kind::Local;
-    case StateSpace::Const: return Kind::Const;
-    default: return Kind::None;
+    case StateSpace::SharedCta: return AddressKind::Shared;
+    case StateSpace::Local: return AddressKind::Local;
+    case StateSpace::Const: return AddressKind::Const;
+    default: return AddressKind::None;
   }
 }
 
 AddressKind offsetKind(AddressKind space) {
   switch (space) {
-    case Kind::Shared: return Kind::SharedOffset;
-    case Kind::Local: return Kind::LocalOffset;
-    case Kind::Const: return Kind::ConstOffset;
+    case AddressKind::Shared: return AddressKind::SharedOffset;
+    case AddressKind::Local: return AddressKind::LocalOffset;
+    case AddressKind::Const: return AddressKind::ConstOffset;
     default: return space;
   }
 }
@@ -142,9 +141,9 @@ bool canHoldPointer(ScalarType t) { return t == ScalarType::b64 || t == ScalarTy
 bool canHoldPointer(const Register& r) { return r.lanes == 1 && canHoldPointer(r.type); }
 
 AddressState sumOf(AddressState a, AddressState b) {
-  if (a.kind == Kind::None || b.kind == Kind::None) return {};
-  if (a.kind == Kind::Number) return b;
-  if (b.kind == Kind::Number) return a;
+  if (a.kind == AddressKind::None || b.kind == AddressKind::None) return {};
+  if (a.kind == AddressKind::Number) return b;
+  if (b.kind == AddressKind::Number) return a;
   return mix(a, b);
 }
 

@@ -13,7 +13,6 @@
 namespace ptxopt {
 namespace {
 
-using target::Kind;
 using target::Unit;
 
 // What machine_work.def distinguishes types by.
@@ -36,21 +35,22 @@ struct WorkRow {
   Op op;
   ProductHalf half;
   TypeClass type;
-  Kind kind;
+  target::Kind kind;
   double count;
 };
 constexpr WorkRow kWork[] = {
-#define TARGET_WORK(op, half, type, kind, count) {Op::op, ProductHalf::half, TypeClass::type, Kind::kind, count},
+#define TARGET_WORK(op, half, type, kind, count) \
+  {Op::op, ProductHalf::half, TypeClass::type, target::Kind::kind, count},
 #include "target/machine_work.def"
 };
 
 struct CallRow {
-  Kind kind;
+  target::Kind kind;
   double count;
 };
 constexpr CallRow kCallWork[] = {
 #define TARGET_WORK(op, half, type, kind, count)
-#define TARGET_WORK_OF_CALL(kind, count) {Kind::kind, count},
+#define TARGET_WORK_OF_CALL(kind, count) {target::Kind::kind, count},
 #include "target/machine_work.def"
 };
 
@@ -208,8 +208,8 @@ bool LoopUnits::isOnlyAdded(InstrId id) const {
   return made != operands.end() && sums_[made->payload] == readers_[made->payload];
 }
 
-void LoopUnits::addKind(Kind kind, double times, UnitCycles& to) const {
-  if (kind == Kind::Nothing) return;
+void LoopUnits::addKind(target::Kind kind, double times, UnitCycles& to) const {
+  if (kind == target::Kind::Nothing) return;
   for (const target::Use& use : machine_.uses(kind)) to[use.unit] += use.cycles * times;
 }
 
@@ -220,13 +220,14 @@ void LoopUnits::countMemory(InstrId id, double share, UnitCycles& to) {
   const double bytes = std::max(1u, info(form.type).bits / 8) * form.vector;
   const double portions = std::max(1.0, bytes / 4) * share;
   const bool reads = form.is(effect::Read), writes = form.is(effect::Write);
-  Kind kind = reads ? bytes >= 16 ? Kind::GlobalLoadWide : Kind::GlobalLoad : Kind::GlobalStore;
+  target::Kind kind =
+      reads ? bytes >= 16 ? target::Kind::GlobalLoadWide : target::Kind::GlobalLoad : target::Kind::GlobalStore;
   if (isOwnShared(form.space))
-    kind = reads ? writes ? Kind::SharedAtomic : Kind::SharedLoad : Kind::SharedStore;
+    kind = reads ? writes ? target::Kind::SharedAtomic : target::Kind::SharedLoad : target::Kind::SharedStore;
   else if (form.space == StateSpace::Local)
-    kind = reads ? Kind::LocalLoad : Kind::LocalStore;
+    kind = reads ? target::Kind::LocalLoad : target::Kind::LocalStore;
   else if (reads && writes)
-    kind = Kind::GlobalAtomic;
+    kind = target::Kind::GlobalAtomic;
   for (const target::Use& use : machine_.uses(kind))
     to[use.unit] += use.cycles * (use.unit == Unit::Issue ? share : portions);
   if (isGlobalOrGeneric(form.space)) to.bytes += bytes * 32 * share;
@@ -257,7 +258,7 @@ void LoopUnits::count(InstrId id, double share, UnitCycles& to) {
         return;
       break;
     case Op::Add:
-      if (addsProduct(id)) return addKind(Kind::IntegerMultiplyWide, share, to);
+      if (addsProduct(id)) return addKind(target::Kind::IntegerMultiplyWide, share, to);
       break;
     case Op::Cvt: {
       const TypeClass a = classOf(form.type), b = classOf(form.sourceType);
@@ -266,11 +267,12 @@ void LoopUnits::count(InstrId id, double share, UnitCycles& to) {
         if (info(form.type).bits > info(form.sourceType).bits ? !isSignedType(form.sourceType)
                                                               : info(form.type).bits >= 32)
           return;  // the lower half, or a zero
-        return addKind(Kind::Shift, share, to);
+        return addKind(target::Kind::Shift, share, to);
       }
-      if (a == TypeClass::F16 && b == TypeClass::F32) return addKind(Kind::AluConvert, share, to);
-      if (a == TypeClass::F32 && b == TypeClass::F16) return addKind(Kind::Half, share, to);
-      return addKind(a == TypeClass::F64 || b == TypeClass::F64 ? Kind::Convert64 : Kind::Convert, share, to);
+      if (a == TypeClass::F16 && b == TypeClass::F32) return addKind(target::Kind::AluConvert, share, to);
+      if (a == TypeClass::F32 && b == TypeClass::F16) return addKind(target::Kind::Half, share, to);
+      return addKind(a == TypeClass::F64 || b == TypeClass::F64 ? target::Kind::Convert64 : target::Kind::Convert,
+                     share, to);
     }
     default: break;
   }
@@ -283,11 +285,11 @@ void LoopUnits::count(InstrId id, double share, UnitCycles& to) {
     for (const WorkRow& row : kByOperation.rows(form.op)) {
       if (row.type != wanted || row.half != form.half) continue;
       isKnown = true;
-      const bool isEither = type == TypeClass::Int && row.kind == Kind::IntegerAdd && form.op == Op::Add;
+      const bool isEither = type == TypeClass::Int && row.kind == target::Kind::IntegerAdd && form.op == Op::Add;
       const bool hasNumber =
           std::ranges::any_of(f_.operandsOf(f_[id]), [&](const Operand& o) { return !o.isRegister(); });
       if (isEither && !hasNumber && !absorbs_[id.value]) {
-        to.either += machine_.uses(Kind::Logic).back().cycles * row.count * share;
+        to.either += machine_.uses(target::Kind::Logic).back().cycles * row.count * share;
         to[Unit::Issue] += row.count * share;
       } else {
         addKind(row.kind, row.count * share, to);
@@ -295,8 +297,8 @@ void LoopUnits::count(InstrId id, double share, UnitCycles& to) {
     }
     if (isKnown) return;
   }
-  if (form.is(effect::Branch)) return addKind(Kind::Branch, share, to);
-  addKind(Kind::AluOther, share, to);
+  if (form.is(effect::Branch)) return addKind(target::Kind::Branch, share, to);
+  addKind(target::Kind::AluOther, share, to);
 }
 
 UnitCycles LoopUnits::of(LoopId l) { return count(l, true); }

@@ -31,7 +31,7 @@ IntegerRange sub(const IntegerRange& a, const IntegerRange& b) {
 // The products of the signed and of the unsigned numbers are the same modulo 2^width: both intervals hold.
 IntegerRange mul(const IntegerRange& a, const IntegerRange& b) {
   return binary(a, b, [](const Piece& x, const Piece& y, RangeHalves& out) {
-    const Whole whole = corners(x, y, product);
+    const Whole whole = corners(x, y, productOf);
     RangeHalves one(out.width()), other(out.width());
     one.foldSigned(whole.lo, whole.hi);
     other.fold(UInt128{x.lo} * y.lo, UInt128{x.hi} * y.hi);
@@ -59,7 +59,7 @@ IntegerRange mulHighUnsigned(const IntegerRange& a, const IntegerRange& b) {
 
 IntegerRange mulHighSigned(const IntegerRange& a, const IntegerRange& b) {
   return binary(a, b, [](const Piece& x, const Piece& y, RangeHalves& out) {
-    const Whole whole = corners(x, y, product);
+    const Whole whole = corners(x, y, productOf);
     out.foldSigned(whole.lo >> out.width(), whole.hi >> out.width());
   });
 }
@@ -144,7 +144,7 @@ bool mulNeverWrapsUnsigned(const IntegerRange& a, const IntegerRange& b) {
 }
 bool mulNeverWrapsSigned(const IntegerRange& a, const IntegerRange& b) {
   if (!areComparable(a, b)) return false;
-  const Whole whole = corners({0, 0, a.smallest(), a.largest()}, {0, 0, b.smallest(), b.largest()}, product);
+  const Whole whole = corners({0, 0, a.smallest(), a.largest()}, {0, 0, b.smallest(), b.largest()}, productOf);
   return fitsSigned(whole.lo, whole.hi, a.width());
 }
 

@@ -15,14 +15,13 @@ namespace ptxopt {
 namespace {
 
 using Kind = RangeOperation::Kind;
-constexpr unsigned kMost = LowBits::kMost;
 // Not looked at yet: whatever is wanted.
 constexpr KnownLowBits kOpen{UINT8_MAX, 0};
 
 bool isOpen(KnownLowBits b) { return b == kOpen; }
 
 KnownLowBits lowest(unsigned count, uint64_t value) {
-  count = std::min(count, kMost);
+  count = std::min(count, LowBits::kMost);
   return {static_cast<uint8_t>(count), static_cast<uint8_t>(value & ((1u << count) - 1))};
 }
 
@@ -55,7 +54,8 @@ KnownLowBits product(KnownLowBits a, KnownLowBits b) {
 KnownLowBits both(KnownLowBits a, KnownLowBits b) {
   unsigned count = 0;
   const auto isZero = [](KnownLowBits x, unsigned bit) { return bit < x.count && (x.value >> bit & 1) == 0; };
-  while (count < kMost && (isZero(a, count) || isZero(b, count) || (count < a.count && count < b.count))) ++count;
+  while (count < LowBits::kMost && (isZero(a, count) || isZero(b, count) || (count < a.count && count < b.count)))
+    ++count;
   return lowest(count, a.value & b.value);
 }
 
@@ -91,7 +91,7 @@ KnownLowBits LowBits::address(InstrId id) const {
   if (memory->inside() == 1 || isOpen(known)) return isOpen(known) ? KnownLowBits() : known;
   const auto offset = immediate(f_, *(memory + 2));
   if (!offset) return {};
-  const KnownLowBits by = lowest(kMost, *offset);
+  const KnownLowBits by = lowest(LowBits::kMost, *offset);
   return (memory + 2)->join == Join::Minus ? difference(known, by) : sum(known, by);
 }
 
@@ -128,7 +128,7 @@ KnownLowBits LowBits::result(InstrId id, const Operand& to) {
     case Kind::Convert: return s[0];
     case Kind::Add: return sum(s[0], s[1]);
     case Kind::Sub: return difference(s[0], s[1]);
-    case Kind::Negate: return difference(lowest(kMost, 0), s[0]);
+    case Kind::Negate: return difference(lowest(LowBits::kMost, 0), s[0]);
     case Kind::Not: return lowest(s[0].count, ~uint64_t{s[0].value});
     case Kind::Multiply:
     case Kind::MultiplyWide: return product(s[0], s[1]);
@@ -153,13 +153,13 @@ KnownLowBits LowBits::loaded(InstrId id) const {
   const KernelFacts* const facts = module_.factsOf(f_);
   if (facts == nullptr) return multipleOf(declared);
   const NumberFact& fact = facts->parameters[*parameter];
-  if (const auto exact = fact.exact()) return lowest(kMost, static_cast<uint64_t>(*exact));
+  if (const auto exact = fact.exact()) return lowest(LowBits::kMost, static_cast<uint64_t>(*exact));
   return multipleOf(std::max<uint64_t>(declared, uint64_t{1} << std::countr_zero(fact.multiple)));
 }
 
 KnownLowBits LowBits::source(const Operand* o, InstrId id) const {
   if (o == nullptr || o->flags & (Operand::Negated | Operand::Not | Operand::Complement)) return {};
-  if (const auto bits = immediate(f_, *o)) return lowest(kMost, *bits);
+  if (const auto bits = immediate(f_, *o)) return lowest(LowBits::kMost, *bits);
   switch (o->kind) {
     case OperandKind::Register:
       return o->flags == 0 && f_.registers[o->payload].lanes == 1 ? stateRead(o->reg(), id) : KnownLowBits();
@@ -186,7 +186,7 @@ KnownLowBits LowBits::ofSize(std::string_view name) const {
   const KernelFacts* const facts = module_.factsOf(f_);
   if (!size || size->isPlace || facts == nullptr || !f_.isEntry) return {};
   const NumberFact& fact = (size->isGrid ? facts->grid : facts->block)[size->component];
-  if (const auto exact = fact.exact()) return lowest(kMost, static_cast<uint64_t>(*exact));
+  if (const auto exact = fact.exact()) return lowest(LowBits::kMost, static_cast<uint64_t>(*exact));
   return multipleOf(fact.multiple);
 }
 

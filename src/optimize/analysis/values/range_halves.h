@@ -140,6 +140,6 @@ Whole corners(const Piece& x, const Piece& y, F&& f) {
   return {*std::min_element(std::begin(values), std::end(values)),
           *std::max_element(std::begin(values), std::end(values))};
 }
-inline Int128 product(Int128 a, Int128 b) { return a * b; }
+inline Int128 productOf(Int128 a, Int128 b) { return a * b; }
 
 }  // namespace ptxopt

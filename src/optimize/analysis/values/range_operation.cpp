@@ -10,7 +10,7 @@ namespace {
 using Kind = RangeOperation::Kind;
 
 // How an operation is written: with that many types, and nothing else than these fields.
-struct Row {
+struct OperationRow {
   Kind kind = Kind::None;
   uint8_t sources = 0;
   uint8_t types = 1;
@@ -29,7 +29,7 @@ Kind byHalf(ProductHalf half, Kind lo, Kind hi, Kind wide) {
 
 bool isPair(ScalarType type) { return type == ScalarType::f16x2 || type == ScalarType::bf16x2; }
 
-Row rowOf(const OpcodeForm& form) {
+OperationRow rowOf(const OpcodeForm& form) {
   constexpr unsigned kCarry = field::Flag, kHalf = field::Half, kTest = field::Comparison | field::Operation;
   switch (form.op) {
     case Op::Mov: return {Kind::Copy, 1};
@@ -64,7 +64,8 @@ Row rowOf(const OpcodeForm& form) {
     case Op::Slct: return {Kind::Choose, 2, 2};
     // For pairs, each half of the result is all ones or zero by itself.
     case Op::Set:
-      return relationOf(form.comparison) && !isPair(form.sourceType) ? Row{Kind::Compare, 0, 2, kTest} : Row();
+      return relationOf(form.comparison) && !isPair(form.sourceType) ? OperationRow{Kind::Compare, 0, 2, kTest}
+                                                                     : OperationRow();
     default: return {};
   }
 }
@@ -82,7 +83,7 @@ RangeOperation readLoad(const OpcodeForm& form) {
 
 bool isFloat(ScalarType type) { return type == ScalarType::f32 || type == ScalarType::f64; }
 
-RangeOperation complete(const Row& row, ScalarType to, ScalarType from) {
+RangeOperation complete(const OperationRow& row, ScalarType to, ScalarType from) {
   const auto width = static_cast<uint8_t>(info(to).bits);
   RangeOperation o;
   o.kind = row.kind;
@@ -143,7 +144,7 @@ IntegerRange extract(const IntegerRange& a, const IntegerRange& position, const 
 
 RangeOperation readRangeOperation(const OpcodeForm& form) {
   if (form.op == Op::Ld || form.op == Op::Ldu) return readLoad(form);
-  const Row row = rowOf(form);
+  const OperationRow row = rowOf(form);
   // The carry is another register.
   constexpr uint32_t kCarryOut = 1u << static_cast<unsigned>(ModifierFlag::CarryOut);
   const bool isKnown = form.typeCount == row.types && form.hasOnly(row.fields) && (form.flags & ~kCarryOut) == 0;

@@ -12,7 +12,7 @@ namespace ptxopt {
 
 namespace {
 
-constexpr uint32_t kOpen = 1, kFull = 2, kFirst = 3;
+constexpr uint32_t kUnsettled = 1, kFull = 2, kFirst = 3;
 
 using Kind = RangeOperation::Kind;
 
@@ -198,12 +198,12 @@ std::optional<ValueRanges::Value> ValueRanges::nextNeeded(const Value& v, std::s
 
 void ValueRanges::settle(const Value& asked) {
   if (notes_[index(asked)] != kUnasked) return;
-  notes_[index(asked)] = kOpen;
+  notes_[index(asked)] = kUnsettled;
   work_.push_back({asked, 0});
   while (!work_.empty()) {
     const Value v = work_.back().value;
     if (const auto needed = nextNeeded(v, work_.back().next)) {
-      notes_[index(*needed)] = kOpen;
+      notes_[index(*needed)] = kUnsettled;
       work_.push_back({*needed, 0});
       continue;
     }

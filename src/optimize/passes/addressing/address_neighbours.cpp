@@ -159,13 +159,11 @@ bool AddressRebuild::rebuildFrom(ValueKey k, ValueKey base, int freed) {
       if (const ValueKey source = values_.read(o.reg(), id); source.valid()) sources.push_back(source);
   Change change{.id = id,
                 .opcode = d.isNegative ? SynthOpcode::SubS64 : SynthOpcode::AddS64,
-                .operands = {result, registerOperand(from, Role::Use, Join::Comma),
-                             registerOperand(step.reg(), Role::Use, Join::Comma)}};
+                .operands = {result, useOperand(from), useOperand(step.reg())}};
   if (d.shift != 0) {
     change.hasHelper = true;
     change.helper = SynthOpcode::ShlB64;
-    change.helperOperands = {registerOperand({}, Role::Def), registerOperand(step.reg(), Role::Use, Join::Comma),
-                             integerOperand(static_cast<int32_t>(d.shift))};
+    change.helperOperands = {defOperand({}), useOperand(step.reg()), integerOperand(static_cast<int32_t>(d.shift))};
   }
   note(change);
   for (const ValueKey source : sources) values_.dropUses(source, id);

@@ -198,7 +198,6 @@ class StepExpansion : FunctionPass {
 
   // {low, high} = p;  low += step's low;  high += step's high, and the carry;  p = {low, high}.
   void apply(const Step& s) {
-    const auto used = [](RegId r) { return registerOperand(r, Role::Use, Join::Comma); };
     const auto made = [](RegId r, Join join = Join::None) { return registerOperand(r, Role::Def, join); };
     const auto flag = [](Role role) {
       return registerOperand(Function::kCarry, role, Join::None, Operand::Implicit);
@@ -209,7 +208,7 @@ class StepExpansion : FunctionPass {
     const auto unpack = [&](RegId& low, RegId& high, RegId from) {
       low = f_.makeRegister(ScalarType::b32);
       high = f_.makeRegister(ScalarType::b32);
-      insert(SynthOpcode::MovB64, {pairOperand(Join::None), made(low), made(high, Join::Comma), used(from)});
+      insert(SynthOpcode::MovB64, {pairOperand(Join::None), made(low), made(high, Join::Comma), useOperand(from)});
     };
     bool isSubtracted = s.isSubtracted;
     RegId low, high;
@@ -218,8 +217,8 @@ class StepExpansion : FunctionPass {
     if (s.by.isRegister() && !s.step) {
       RegId l, h;
       unpack(l, h, s.by.reg());
-      byLow = used(l);
-      byHigh = used(h);
+      byLow = useOperand(l);
+      byHigh = useOperand(h);
     } else {
       const uint64_t number = s.step ? *s.step : *immediate(f_, s.by);
       const uint64_t by = isSubtracted ? -number : number;
@@ -228,12 +227,12 @@ class StepExpansion : FunctionPass {
       byHigh = integerOperand(static_cast<int32_t>(by >> 32));
     }
     insert(isSubtracted ? SynthOpcode::SubCcU32 : SynthOpcode::AddCcU32,
-           {made(low), used(low), byLow, flag(Role::Def)});
+           {made(low), useOperand(low), byLow, flag(Role::Def)});
     insert(isSubtracted ? SynthOpcode::SubcU32 : SynthOpcode::AddcU32,
-           {made(high), used(high), byHigh, flag(Role::Use)});
+           {made(high), useOperand(high), byHigh, flag(Role::Use)});
     f_[s.id].payload = module_.synthOpcode(SynthOpcode::MovB64).value;
     f_.setOperands(s.id, std::vector<Operand>{made(s.pointer), pairOperand(Join::Comma),
-                                              registerOperand(low, Role::Use), used(high)});
+                                              registerOperand(low, Role::Use), useOperand(high)});
     if (s.step) erase(s.product);
   }
 

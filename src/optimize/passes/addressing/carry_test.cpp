@@ -61,22 +61,19 @@ void applyCarryTest(Function& f, PassContext& context, Expander& expander, const
   const RegId counter = f.makeRegister(isWide ? ScalarType::b64 : ScalarType::b32, 1, NameHint::Counter);
   const RegId carry = f.makeRegister(ScalarType::b32);
   expander.copyTo(counter, expander.emit(c.iterations, preheader), preheader.before);
-  const auto source = [](RegId r) { return registerOperand(r, Role::Use, Join::Comma); };
   const auto flag = [](Role role) {
     return registerOperand(Function::kCarry, role, Join::None, Operand::Implicit);
   };
   moveTestUp(context.module, f, c.test.test);
   const InstrId place = placeBefore(context.module, f, c.test.test);
   expander.instruction(isWide ? SynthOpcode::AddCcU64 : SynthOpcode::AddCcU32,
-                       {registerOperand(counter, Role::Def), source(counter), integerOperand(-1), flag(Role::Def)},
-                       place);
+                       {defOperand(counter), useOperand(counter), integerOperand(-1), flag(Role::Def)}, place);
   expander.instruction(SynthOpcode::AddcU32,
-                       {registerOperand(carry, Role::Def), integerOperand(0), integerOperand(0), flag(Role::Use)},
-                       place);
+                       {defOperand(carry), integerOperand(0), integerOperand(0), flag(Role::Use)}, place);
   Instruction& i = f[c.test.test];
   const Operand predicate = f.operandsOf(i)[0];
   i.payload = context.module.synthOpcode(c.test.trueGoesOn ? SynthOpcode::SetpNeS32 : SynthOpcode::SetpEqS32).value;
-  const Operand operands[] = {predicate, source(carry), integerOperand(0)};
+  const Operand operands[] = {predicate, useOperand(carry), integerOperand(0)};
   f.setOperands(c.test.test, operands);
 }
 

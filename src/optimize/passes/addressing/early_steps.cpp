@@ -14,12 +14,12 @@
 namespace ptxopt {
 namespace {
 
-constexpr std::size_t kMostInstructions = 512;  // above a step
+constexpr std::size_t kMostInstructionsAbove = 512;  // above a step
 
 // The instructions of the block above one, in the order of the text.
 std::vector<InstrId> blockAbove(const Module& module, const Function& f, InstrId below) {
   std::vector<InstrId> above;
-  for (InstrId id = f[below].previous; id.valid() && above.size() < kMostInstructions; id = f[id].previous) {
+  for (InstrId id = f[below].previous; id.valid() && above.size() < kMostInstructionsAbove; id = f[id].previous) {
     if (f[id].kind == InstrKind::Label || f[id].kind == InstrKind::Targets) break;
     if (!f[id].isInstruction()) continue;
     if (module.form(f[id]).is(effect::Branch | effect::IndirectBranch | effect::Return | effect::Exit)) break;

@@ -157,11 +157,10 @@ class ParameterHolding : FunctionPass {
   RegId addZero(RegId parameter, RegId zero, InstrId place) {
     const RegId product = f_.makeRegister(ScalarType::b64, 1, NameHint::Product);
     const RegId copy = f_.makeRegister(ScalarType::b64);
-    const auto used = [](RegId r) { return registerOperand(r, Role::Use, Join::Comma); };
     f_.insert(place, module_.synthOpcode(SynthOpcode::MulWideS32),
-              std::vector<Operand>{registerOperand(product, Role::Def), used(zero), integerOperand(4)});
+              std::vector<Operand>{defOperand(product), useOperand(zero), integerOperand(4)});
     f_.insert(place, module_.synthOpcode(SynthOpcode::AddS64),
-              std::vector<Operand>{registerOperand(copy, Role::Def), used(parameter), used(product)});
+              std::vector<Operand>{defOperand(copy), useOperand(parameter), useOperand(product)});
     return copy;
   }
 

@@ -203,8 +203,7 @@ void applyPointerTest(Function& f, PassContext& context, Expander& expander, con
   Instruction& i = f[p.test.test];
   const Operand predicate = f.operandsOf(i)[0];
   i.payload = context.module.synthOpcode(p.test.trueGoesOn ? SynthOpcode::SetpNeS64 : SynthOpcode::SetpEqS64).value;
-  const Operand operands[] = {predicate, registerOperand(p.pointer, Role::Use, Join::Comma),
-                              registerOperand(limit, Role::Use, Join::Comma)};
+  const Operand operands[] = {predicate, useOperand(p.pointer), useOperand(limit)};
   f.setOperands(p.test.test, operands);
   if (p.place.valid()) f.moveBefore(p.test.test, p.place);
 }

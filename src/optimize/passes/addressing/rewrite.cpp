@@ -39,8 +39,7 @@ RegId GroupRewriter::makeCounter(const Counter& counter, LoopId loop, const Expa
   const Operand predicate = f_.operandsOf(i)[0];
   const bool trueGoesOn = t.trueGoesOn;
   i.payload = context_.module.synthOpcode(trueGoesOn ? SynthOpcode::SetpNeS32 : SynthOpcode::SetpEqS32).value;
-  const Operand operands[] = {predicate, registerOperand(reg, Role::Use, Join::Comma),
-                              registerOperand(limit, Role::Use, Join::Comma)};
+  const Operand operands[] = {predicate, useOperand(reg), useOperand(limit)};
   f_.setOperands(t.test, operands);
   return reg;
 }

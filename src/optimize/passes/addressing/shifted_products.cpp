@@ -112,10 +112,10 @@ class ProductShifts : FunctionPass {
     const Operand result = operands[0], source = operands[1];
     const RegId extended = f_.makeRegister(ScalarType::b64);
     f_.insert(p.id, module_.synthOpcode(p.isSigned ? SynthOpcode::CvtS64S32 : SynthOpcode::CvtU64U32),
-              std::vector<Operand>{registerOperand(extended, Role::Def), source});
+              std::vector<Operand>{defOperand(extended), source});
     f_[p.id].payload = module_.synthOpcode(SynthOpcode::ShlB64).value;
-    f_.setOperands(p.id, std::vector<Operand>{result, registerOperand(extended, Role::Use, Join::Comma),
-                                              integerOperand(static_cast<int32_t>(p.shift))});
+    f_.setOperands(
+        p.id, std::vector<Operand>{result, useOperand(extended), integerOperand(static_cast<int32_t>(p.shift))});
   }
 
   static constexpr uint64_t kSign = uint64_t{1} << 31;

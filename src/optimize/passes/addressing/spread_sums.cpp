@@ -145,7 +145,7 @@ class SumSpreading : FunctionPass {
       const auto sum = f_.operandsOf(f_[id]);
       const Operand to = sum[0], left = sum[1], right = sum[2];
       f_[id].payload = module_.synthOpcode(SynthOpcode::MadLoU32).value;
-      f_.setOperands(id, std::vector<Operand>{to, left, registerOperand(one, Role::Use, Join::Comma), right});
+      f_.setOperands(id, std::vector<Operand>{to, left, useOperand(one), right});
     }
   }
 

@@ -20,10 +20,7 @@ RegId UnitSteps::zero() {
   if (zero_.valid()) return zero_;
   const RegId one = unit();
   zero_ = f_.makeRegister(ScalarType::b32, 1, NameHint::Zero);
-  expander_.instruction(
-      SynthOpcode::AddS32,
-      {registerOperand(zero_, Role::Def), registerOperand(one, Role::Use, Join::Comma), integerOperand(-1)},
-      afterUnit_);
+  expander_.instruction(SynthOpcode::AddS32, {defOperand(zero_), useOperand(one), integerOperand(-1)}, afterUnit_);
   return zero_;
 }
 

@@ -8,12 +8,12 @@
 
 namespace ptxopt {
 namespace {
-constexpr unsigned kMostCopies = 4;
+constexpr unsigned kMostCopiesOfSum = 4;
 }
 
 WideSums::Definition WideSums::definition(RegId reg, ValueId v) const {
   const ValueRanges& ranges = context_.analyses.valueRanges();
-  for (unsigned copies = 0; copies < kMostCopies && v.valid(); ++copies) {
+  for (unsigned copies = 0; copies < kMostCopiesOfSum && v.valid(); ++copies) {
     const InstrId id = ranges.definition(reg, v);
     if (!id.valid()) return {};
     const auto operands = f_.operandsOf(f_[id]);
@@ -42,7 +42,7 @@ bool WideSums::isOnlyAdded(RegId reg, unsigned copies) const {
     const OpcodeForm& form = context_.module.form(f_[o.instruction]);
     if (isAddition(form)) return true;
     const auto operands = f_.operandsOf(f_[o.instruction]);
-    return isFreeCopy(form) && operands.size() == 2 && operands[0].isRegister() && copies < kMostCopies &&
+    return isFreeCopy(form) && operands.size() == 2 && operands[0].isRegister() && copies < kMostCopiesOfSum &&
            isOnlyAdded(operands[0].reg(), copies + 1);
   });
 }

@@ -19,13 +19,13 @@ namespace ptxopt {
 namespace {
 
 using coalescing::Class;
+using coalescing::CopyStep;
+using coalescing::CopyStepKind;
 using coalescing::kMostParts;
 using coalescing::KnownNames;
 using coalescing::Name;
 using coalescing::NameClasses;
 using coalescing::readStep;
-using coalescing::Step;
-using coalescing::StepKind;
 
 class CoalescingCheck {
  public:
@@ -79,7 +79,7 @@ class CoalescingCheck {
   void findConstants() {
     for (const Function* f : {&before_, &after_})
       for (const InstrId id : *f)
-        if (const Step s = readStep(module_, *f, id); s.kind == StepKind::Constant)
+        if (const CopyStep s = readStep(module_, *f, id); s.kind == CopyStepKind::Constant)
           constants_.try_emplace(s.constant, 0);
     Name next = static_cast<Name>(2 * registers_);
     for (auto& [key, name] : constants_) name = next++;
@@ -202,15 +202,15 @@ class CoalescingCheck {
   // ---- one instruction on both sides, or on one ----
 
   void step(InstrId old, InstrId now) {
-    const Step a = old.valid() ? readStep(module_, before_, old) : Step();
-    const Step b = now.valid() ? readStep(module_, after_, now) : Step();
-    if (a.kind == StepKind::None && b.kind == StepKind::None) return;
+    const CopyStep a = old.valid() ? readStep(module_, before_, old) : CopyStep();
+    const CopyStep b = now.valid() ? readStep(module_, after_, now) : CopyStep();
+    if (a.kind == CopyStepKind::None && b.kind == CopyStepKind::None) return;
     // A move matters where what it writes is read: another one may stand in its place. So do the parts that are unpacked.
-    const bool isMove = a.kind == StepKind::Move || a.kind == StepKind::Moves;
-    const bool isUnpack = a.kind == StepKind::Unpack && b.kind == StepKind::Unpack && a.count == b.count;
+    const bool isMove = a.kind == CopyStepKind::Move || a.kind == CopyStepKind::Moves;
+    const bool isUnpack = a.kind == CopyStepKind::Unpack && b.kind == CopyStepKind::Unpack && a.count == b.count;
     if (isUnpack && isChecking_ && classOf(before_, a.whole) != classOf(after_, b.whole))
       return fail(after_, now, "need not unpack the value that was unpacked before");
-    if (a.kind == StepKind::Opaque || b.kind == StepKind::Opaque ||
+    if (a.kind == CopyStepKind::Opaque || b.kind == CopyStepKind::Opaque ||
         (old.valid() && now.valid() && a.kind == b.kind && !isMove && !isUnpack)) {
       if (!now.valid()) return fail(before_, old, "is not a copy and is gone");
       if (!old.valid()) return fail(after_, now, "is not a copy and was put in");
@@ -222,7 +222,7 @@ class CoalescingCheck {
       if (evaluate(before_, a) != evaluate(after_, b))
         return fail(after_, now, "need not write the value that was written before");
     }
-    if (a.kind == StepKind::Opaque) return define(old, now);
+    if (a.kind == CopyStepKind::Opaque) return define(old, now);
     const Values va = evaluate(before_, a), vb = evaluate(after_, b);
     assign(before_, a, va);
     assign(after_, b, vb);
@@ -230,29 +230,29 @@ class CoalescingCheck {
 
   using Values = std::array<Class, kMostParts>;
 
-  Values evaluate(const Function& f, const Step& s) {
+  Values evaluate(const Function& f, const CopyStep& s) {
     Values v{};
     switch (s.kind) {
-      case StepKind::None:
-      case StepKind::Opaque: return v;
-      case StepKind::Move: v[0] = classOf(f, s.parts[0]); break;
-      case StepKind::Moves:
+      case CopyStepKind::None:
+      case CopyStepKind::Opaque: return v;
+      case CopyStepKind::Move: v[0] = classOf(f, s.parts[0]); break;
+      case CopyStepKind::Moves:
         for (uint32_t k = 0; k < s.count; ++k)
           if (s.parts[k].valid()) v[k] = classOf(f, s.sources[k]);
         return v;
-      case StepKind::Select: {
+      case CopyStepKind::Select: {
         const Class first = classOf(f, s.parts[0]), second = classOf(f, s.parts[1]), guard = classOf(f, s.guard);
         v[0] = s.isNot ? classes_->select(guard, second, first) : classes_->select(guard, first, second);
         return v;
       }
-      case StepKind::Constant: v[0] = (*classes_)[constants_.at(s.constant)]; break;
-      case StepKind::Pack: {
+      case CopyStepKind::Constant: v[0] = (*classes_)[constants_.at(s.constant)]; break;
+      case CopyStepKind::Pack: {
         std::array<Class, kMostParts> parts{};
         for (uint32_t k = 0; k < s.count; ++k) parts[k] = classOf(f, s.parts[k]);
         v[0] = classes_->pack({parts.data(), s.count});
         break;
       }
-      case StepKind::Unpack:
+      case CopyStepKind::Unpack:
         for (uint32_t k = 0; k < s.count; ++k) v[k] = classes_->part(classOf(f, s.whole), s.count, k);
         break;
     }
@@ -263,9 +263,10 @@ class CoalescingCheck {
     return v;
   }
 
-  void assign(const Function& f, const Step& s, const Values& v) {
-    if (s.kind == StepKind::None) return;
-    if (s.kind != StepKind::Unpack && s.kind != StepKind::Moves) return classes_->set(nameOf(f, s.whole), v[0]);
+  void assign(const Function& f, const CopyStep& s, const Values& v) {
+    if (s.kind == CopyStepKind::None) return;
+    if (s.kind != CopyStepKind::Unpack && s.kind != CopyStepKind::Moves)
+      return classes_->set(nameOf(f, s.whole), v[0]);
     for (uint32_t k = 0; k < s.count; ++k)
       if (s.parts[k].valid()) classes_->set(nameOf(f, s.parts[k]), v[k]);
   }
@@ -293,7 +294,7 @@ class CoalescingCheck {
     if (!alike) return fail(after_, now, "is another instruction than before"), false;
     if (!isChecking_) return true;
     const OpcodeForm& form = module_.form(i);
-    const bool isConstant = readStep(module_, before_, old).kind == StepKind::Constant;
+    const bool isConstant = readStep(module_, before_, old).kind == CopyStepKind::Constant;
     const bool keepsNames = !form.knowsOperands() || (form.is(effect::Async) && form.is(effect::Convergent));
     for (std::size_t k = 0; k < a.size(); ++k) {
       if (!a[k].isRegister()) continue;

@@ -26,7 +26,7 @@ uint64_t valueOf(const Function& f, const Operand& o, unsigned bits) {
 
 // `mov.b64 d, {x, y}` and back. Each part is a plain register that is as wide as it must be, or `_`.
 void readParts(const Function& f, std::span<const Operand> parts, const Operand& whole, unsigned bits,
-               StepKind kind, Step& s) {
+               CopyStepKind kind, CopyStep& s) {
   if ((parts.size() != 2 && parts.size() != 4) || info(f.registers[whole.payload].type).bits != bits) return;
   std::array<RegId, kMostParts> regs{};
   for (std::size_t k = 0; k < parts.size(); ++k) {
@@ -35,7 +35,7 @@ void readParts(const Function& f, std::span<const Operand> parts, const Operand&
     const Register& r = f.registers[parts[k].payload];
     if (r.lanes != 1 || info(r.type).bits * parts.size() != bits) return;
     regs[k] = parts[k].reg();
-    if (kind == StepKind::Unpack && std::count(regs.begin(), regs.end(), regs[k]) != 1) return;
+    if (kind == CopyStepKind::Unpack && std::count(regs.begin(), regs.end(), regs[k]) != 1) return;
   }
   s.kind = kind;
   s.whole = whole.reg();
@@ -44,7 +44,7 @@ void readParts(const Function& f, std::span<const Operand> parts, const Operand&
 }
 
 // `mov.v2.b32 {a, b}, {c, d}`. All are plain registers of the type's width; instead of one that is written there may be `_`.
-void readMoves(const Function& f, std::span<const Operand> operands, const OpcodeForm& form, Step& s) {
+void readMoves(const Function& f, std::span<const Operand> operands, const OpcodeForm& form, CopyStep& s) {
   const std::size_t lanes = form.vector;
   if (lanes > kMostParts || operands.size() != 2 * lanes + 2 || operands[0].inside() != lanes ||
       operands[lanes + 1].inside() != lanes)
@@ -53,7 +53,7 @@ void readMoves(const Function& f, std::span<const Operand> operands, const Opcod
     return o.isRegister() && o.flags == 0 && f.registers[o.payload].lanes == 1 &&
            info(f.registers[o.payload].type).bits == info(form.type).bits;
   };
-  Step moves = s;
+  CopyStep moves = s;
   for (std::size_t k = 0; k < lanes; ++k) {
     const Operand &to = operands[1 + k], &from = operands[lanes + 2 + k];
     if (to.kind == OperandKind::Sink) continue;
@@ -62,18 +62,18 @@ void readMoves(const Function& f, std::span<const Operand> operands, const Opcod
     moves.sources[k] = from.reg();
   }
   s = moves;
-  s.kind = StepKind::Moves;
+  s.kind = CopyStepKind::Moves;
   s.count = static_cast<uint32_t>(lanes);
 }
 
 // `selp.b32 d, a, b, p` of registers.
-void readSelect(const Function& f, std::span<const Operand> operands, unsigned bits, Step& s) {
+void readSelect(const Function& f, std::span<const Operand> operands, unsigned bits, CopyStep& s) {
   if (operands.size() != 4 || !operands[3].isRegister() || (operands[3].flags & ~Operand::Not) != 0) return;
   for (const Operand& o : operands.first(3))
     if (!o.isRegister() || o.flags != 0 || f.registers[o.payload].lanes != 1 ||
         info(f.registers[o.payload].type).bits != bits)
       return;
-  s.kind = StepKind::Select;
+  s.kind = CopyStepKind::Select;
   s.whole = operands[0].reg();
   s.guard = operands[3].reg();
   s.isNot = operands[3].is(Operand::Not);
@@ -82,10 +82,10 @@ void readSelect(const Function& f, std::span<const Operand> operands, unsigned b
 
 }  // namespace
 
-Step readStep(const Module& module, const Function& f, InstrId id) {
+CopyStep readStep(const Module& module, const Function& f, InstrId id) {
   const Instruction& i = f[id];
-  Step s{.kind = i.isInstruction() ? StepKind::Opaque : StepKind::None, .id = id};
-  if (s.kind == StepKind::None) return s;
+  CopyStep s{.kind = i.isInstruction() ? CopyStepKind::Opaque : CopyStepKind::None, .id = id};
+  if (s.kind == CopyStepKind::None) return s;
   auto operands = f.operandsOf(i);
   if (i.is(Instruction::Guarded)) {
     s.isGuarded = true;
@@ -94,7 +94,7 @@ Step readStep(const Module& module, const Function& f, InstrId id) {
     operands = operands.subspan(1);
   }
   if (const auto copy = readCopy(module, f, id)) {
-    s.kind = StepKind::Move;
+    s.kind = CopyStepKind::Move;
     s.whole = copy->to;
     s.parts[0] = copy->from;
     return s;
@@ -108,7 +108,7 @@ Step readStep(const Module& module, const Function& f, InstrId id) {
     return s;
   }
   if (operands.size() == 2 && operands[0].isRegister() && isConstant(operands[1])) {
-    s.kind = StepKind::Constant;
+    s.kind = CopyStepKind::Constant;
     s.whole = operands[0].reg();
     const uint64_t kind = operands[1].kind == OperandKind::WideInteger ? static_cast<uint64_t>(OperandKind::Integer)
                                                                        : static_cast<uint64_t>(operands[1].kind);
@@ -117,9 +117,9 @@ Step readStep(const Module& module, const Function& f, InstrId id) {
   }
   if (s.isGuarded) return s;
   if (operands[0].isRegister() && operands[1].kind == OperandKind::Vector)
-    readParts(f, operands.subspan(2), operands[0], bits, StepKind::Pack, s);
+    readParts(f, operands.subspan(2), operands[0], bits, CopyStepKind::Pack, s);
   else if (operands[0].kind == OperandKind::Vector && operands.back().isRegister())
-    readParts(f, operands.subspan(1, operands.size() - 2), operands.back(), bits, StepKind::Unpack, s);
+    readParts(f, operands.subspan(1, operands.size() - 2), operands.back(), bits, CopyStepKind::Unpack, s);
   return s;
 }
 

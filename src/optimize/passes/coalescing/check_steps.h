@@ -12,10 +12,10 @@ namespace ptxopt::coalescing {
 inline constexpr std::size_t kMostParts = 4;
 
 // Moves: several at a time. Select: of the first part where the guard holds, otherwise of the second.
-enum class StepKind : uint8_t { None, Opaque, Move, Moves, Constant, Pack, Unpack, Select };
+enum class CopyStepKind : uint8_t { None, Opaque, Move, Moves, Constant, Pack, Unpack, Select };
 
-struct Step {
-  StepKind kind = StepKind::None;
+struct CopyStep {
+  CopyStepKind kind = CopyStepKind::None;
   InstrId id;
   bool isGuarded = false, isNot = false;    // isNot: of the guard
   RegId guard;                              // of Select: its predicate
@@ -26,6 +26,6 @@ struct Step {
   std::array<uint64_t, 3> constant{};  // bits, kind, value
 };
 
-Step readStep(const Module& module, const Function& f, InstrId id);
+CopyStep readStep(const Module& module, const Function& f, InstrId id);
 
 }  // namespace ptxopt::coalescing

@@ -8,7 +8,7 @@
 namespace ptxopt {
 namespace {
 
-constexpr uint32_t kNone = UINT32_MAX;
+constexpr uint32_t kNoRegister = UINT32_MAX;
 
 class Sequentialiser {
  public:
@@ -18,7 +18,7 @@ class Sequentialiser {
     findSources();
     peelTrees();
     findCycles();
-    if (!lonely_.empty() && spare_ == kNone) {
+    if (!lonely_.empty() && spare_ == kNoRegister) {
       // No register is free: the first leaf serves before it is written. There is one: the first write of the
       // sequence destroys a value that nobody takes, unless it wrote what was there already.
       if (leaves_.empty()) return {s_.moves, result_.swaps, result_.rotations};
@@ -42,10 +42,10 @@ class Sequentialiser {
       from[m.to] = from[m.from];
       isWritten[m.to] = true;
     }
-    source_.assign(count_, kNone);
+    source_.assign(count_, kNoRegister);
     readers_.assign(count_, 0);
     for (uint32_t r = 0; r < count_; ++r) {
-      if (isWritten[r] && !s_.isNeeded[r] && spare_ == kNone) spare_ = r;
+      if (isWritten[r] && !s_.isNeeded[r] && spare_ == kNoRegister) spare_ = r;
       if (!s_.isNeeded[r] || s_.held[from[r]] == s_.held[r]) continue;
       source_[r] = from[r];
       ++readers_[from[r]];
@@ -55,32 +55,32 @@ class Sequentialiser {
   // leaves_: the targets outside cycles, each before those that it reads.
   void peelTrees() {
     for (uint32_t r = 0; r < count_; ++r)
-      if (source_[r] != kNone && readers_[r] == 0) leaves_.push_back(r);
+      if (source_[r] != kNoRegister && readers_[r] == 0) leaves_.push_back(r);
     isPeeled_.assign(count_, false);
     for (std::size_t k = 0; k < leaves_.size(); ++k) {
       isPeeled_[leaves_[k]] = true;
       const uint32_t s = source_[leaves_[k]];
-      if (--readers_[s] == 0 && source_[s] != kNone) leaves_.push_back(s);
+      if (--readers_[s] == 0 && source_[s] != kNoRegister) leaves_.push_back(s);
     }
   }
 
-  bool isInCycle(uint32_t r) const { return source_[r] != kNone && !isPeeled_[r]; }
+  bool isInCycle(uint32_t r) const { return source_[r] != kNoRegister && !isPeeled_[r]; }
 
   void findCycles() {
-    std::vector<uint32_t> hanging(count_, kNone);
+    std::vector<uint32_t> hanging(count_, kNoRegister);
     for (const uint32_t r : leaves_)
       if (isInCycle(source_[r])) hanging[source_[r]] = r;
     std::vector<bool> isSeen(count_);
     for (uint32_t r = 0; r < count_; ++r) {
       if (!isInCycle(r) || isSeen[r]) continue;
-      uint32_t length = 0, opening = kNone;
+      uint32_t length = 0, opening = kNoRegister;
       for (uint32_t c = r; !isSeen[c]; c = source_[c]) {
         isSeen[c] = true;
         ++length;
-        if (hanging[c] != kNone) opening = c;
+        if (hanging[c] != kNoRegister) opening = c;
       }
       ++(length == 2 ? result_.swaps : result_.rotations);
-      if (opening != kNone) {
+      if (opening != kNoRegister) {
         openings_.push_back({opening, hanging[opening]});
       } else {
         lonely_.push_back(r);
@@ -115,7 +115,7 @@ class Sequentialiser {
   std::vector<uint32_t> leaves_;
   std::vector<uint32_t> lonely_;  // a register of each cycle without trees
   std::vector<Move> openings_;    // a register of each other cycle, and the one that has its value, too
-  uint32_t spare_ = kNone;
+  uint32_t spare_ = kNoRegister;
 };
 
 }  // namespace

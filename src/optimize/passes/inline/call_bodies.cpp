@@ -12,7 +12,7 @@
 namespace ptxopt {
 namespace {
 
-constexpr uint32_t kMostInstructions = 20000, kMostDepth = 64;
+constexpr uint32_t kMostInstructionsOfCaller = 20000, kMostCallDepth = 64;
 
 std::vector<InstrId> callsOf(const Module& module, const Function& f) {
   std::vector<InstrId> calls;
@@ -94,12 +94,6 @@ uint32_t sizeOf(const Module& module, const Function& f) {
   return size;
 }
 
-uint32_t instructionsOf(const Function& f) {
-  uint32_t n = 0;
-  for (const InstrId id : f) n += f[id].isInstruction();
-  return n;
-}
-
 class BodyMaker {
  public:
   BodyMaker(const Module& module, const Knobs& knobs)
@@ -136,7 +130,7 @@ class BodyMaker {
     made.whyNot = whyNotByItself(module_, knobs_, f);
     for (InstrId id = f.first; id.valid() && made.whyNot.empty(); id = f[id].next)
       made.whyNot = whyNotByInstruction(module_, f, f[id]);
-    if (made.whyNot.empty() && depth == kMostDepth) made.whyNot = "too-deep";
+    if (made.whyNot.empty() && depth == kMostCallDepth) made.whyNot = "too-deep";
     if (!made.whyNot.empty()) return;
     made.whyNot = "recursive";  // as long as what it calls is looked at
     makeCallees(k, depth + 1);
@@ -176,7 +170,7 @@ uint64_t replaceCalls(Function& f, const Module& module, const CallBodies& bodie
     if (const DirectCall call(module, f, f[id]); call.callee != nullptr) ++timesCalled[call.callee->name.value];
   const auto most = static_cast<uint64_t>(knobs[Knob::InlineSize]),
              mostOnce = static_cast<uint64_t>(knobs[Knob::InlineOnceSize]);
-  uint64_t replaced = 0, instructions = instructionsOf(f);
+  uint64_t replaced = 0, instructions = f.countInstructions();
   CallInliner inliner(f, module);
   for (const InstrId id : calls) {
     const DirectCall call(module, f, f[id]);
@@ -190,8 +184,8 @@ uint64_t replaceCalls(Function& f, const Module& module, const CallBodies& bodie
     if (found.body == nullptr && why.empty()) why = "no-body";
     if (why.empty() && found.size > (timesCalled[name.value] == 1 ? std::max(most, mostOnce) : most))
       why = "too-large";
-    const uint32_t grows = why.empty() ? instructionsOf(*found.body) : 0;
-    if (why.empty() && instructions + grows > kMostInstructions) why = "function-too-large";
+    const uint64_t grows = why.empty() ? found.body->countInstructions() : 0;
+    if (why.empty() && instructions + grows > kMostInstructionsOfCaller) why = "function-too-large";
     if (why.empty()) why = inliner.replace(id, *found.body);
     if (!why.empty()) {
       decline(why, name);

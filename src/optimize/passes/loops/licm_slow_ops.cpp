@@ -30,7 +30,7 @@
 namespace ptxopt {
 namespace {
 
-constexpr unsigned kMostDepth = 6;            // of instructions that sources are made of
+constexpr unsigned kMostSourceDepth = 6;      // of instructions that sources are made of
 constexpr std::size_t kMostRepeated = 12;     // instructions before a loop, for one that is slow
 constexpr uint32_t kLeastSaidIterations = 2;  // where their number is said
 constexpr int kSpareRoom = 3;                 // registers: what the estimate is wrong by more often than not
@@ -185,7 +185,7 @@ class LicmSlowOps : IntervalPass {
   }
 
   std::string_view whyNotSources(InstrId id, LoopId l, InstrId place, unsigned depth, std::size_t& repeated) {
-    if (++repeated > kMostRepeated || depth > kMostDepth) return "varies";
+    if (++repeated > kMostRepeated || depth > kMostSourceDepth) return "varies";
     for (const Operand& o : f_.operandsOf(f_[id]).subspan(1)) {
       if (!o.isRegister()) continue;
       const ValueId v = intervals_[o.reg()].valueIn(slots_[id]);
@@ -261,7 +261,7 @@ class LicmSlowOps : IntervalPass {
   std::map<std::vector<uint64_t>, RegId> made_;  // by loop, opcode, type of the result, and operands
 };
 
-bool hasCandidates(const Module& module, const Function& f) {
+bool hasSlowOperations(const Module& module, const Function& f) {
   for (const InstrId id : f)
     if (f[id].isInstruction() && becomesCall(module.form(f[id]))) return true;
   return false;
@@ -270,7 +270,7 @@ bool hasCandidates(const Module& module, const Function& f) {
 }  // namespace
 
 bool licmSlowOps(Function& f, PassContext& context) {
-  if (!hasCandidates(context.module, f) || !context.hasUsableIntervals()) return false;
+  if (!hasSlowOperations(context.module, f) || !context.hasUsableIntervals()) return false;
   if (context.analyses.loops().size() == 0) return false;
   return LicmSlowOps(f, context).run();
 }

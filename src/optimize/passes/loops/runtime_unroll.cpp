@@ -38,8 +38,8 @@
 namespace ptxopt {
 namespace {
 
-constexpr std::size_t kMostOfIteration = 32;  // of an iteration
-constexpr int32_t kMostStep = INT32_MAX;      // of a counter of 64 bits, less 1
+constexpr std::size_t kMostOfIteration = 32;     // of an iteration
+constexpr int32_t kMostCounterStep = INT32_MAX;  // of a counter of 64 bits, less 1
 
 // The end of a loop.
 struct CountedEnd {
@@ -230,9 +230,6 @@ class RuntimeUnroll : FunctionPass {
 
   // ---- the edits ----
 
-  static Operand to(RegId r) { return registerOperand(r, Role::Def); }
-  static Operand from(RegId r) { return registerOperand(r, Role::Use, Join::Comma); }
-
   void put(InstrId place, SynthOpcode opcode, std::initializer_list<Operand> operands) {
     f_.insert(place, module_.synthOpcode(opcode), std::vector<Operand>(operands));
   }
@@ -264,37 +261,39 @@ class RuntimeUnroll : FunctionPass {
     const RegId limit = f_.makeRegister(c.bits == 64 ? ScalarType::b64 : ScalarType::b32);
     Operand number = c.limit;
     number.join = Join::Comma;
-    put(place, c.bits == 64 ? SynthOpcode::MovB64 : SynthOpcode::MovU32, {to(limit), number});
+    put(place, c.bits == 64 ? SynthOpcode::MovB64 : SynthOpcode::MovU32, {defOperand(limit), number});
     return limit;
   }
 
   // Leaves for the old loop unless the bound is a number of the counter's type; and makes it.
   void check64(InstrId place, const CountedEnd& c, RegId bound, RegId fails, LabelId old) {
     const RegId ahead = f_.makeRegister(ScalarType::b64), limit = limitOf(place, c);
-    put(place, SynthOpcode::AddS64, {to(ahead), from(c.step), integerOperand(-1)});
-    put(place, SynthOpcode::SetpGeU64, {to(fails), from(ahead), integerOperand(kMostStep)});
+    put(place, SynthOpcode::AddS64, {defOperand(ahead), useOperand(c.step), integerOperand(-1)});
+    put(place, SynthOpcode::SetpGeU64, {defOperand(fails), useOperand(ahead), integerOperand(kMostCounterStep)});
     branch(place, fails, true, old);
-    put(place, SynthOpcode::MulLoS64, {to(ahead), from(c.step), integerOperand(static_cast<int32_t>(copies_ - 1))});
-    put(place, SynthOpcode::SubS64, {to(bound), from(limit), from(ahead)});
+    put(place, SynthOpcode::MulLoS64,
+        {defOperand(ahead), useOperand(c.step), integerOperand(static_cast<int32_t>(copies_ - 1))});
+    put(place, SynthOpcode::SubS64, {defOperand(bound), useOperand(limit), useOperand(ahead)});
     // It wraps where it is not less than the limit: less than 2^63 are subtracted, and more than 0.
-    put(place, c.isSigned ? SynthOpcode::SetpLtS64 : SynthOpcode::SetpGeU64, {to(fails), from(bound), from(limit)});
+    put(place, c.isSigned ? SynthOpcode::SetpLtS64 : SynthOpcode::SetpGeU64,
+        {defOperand(fails), useOperand(bound), useOperand(limit)});
     branch(place, fails, !c.isSigned, old);
   }
 
   void check32(InstrId place, const CountedEnd& c, RegId bound, RegId fails, LabelId old) {
     put(place, c.isSigned ? SynthOpcode::SetpLeS32 : SynthOpcode::SetpEqS32,
-        {to(fails), from(c.step), integerOperand(0)});
+        {defOperand(fails), useOperand(c.step), integerOperand(0)});
     branch(place, fails, true, old);
     const RegId wide = f_.makeRegister(ScalarType::b64), ahead = f_.makeRegister(ScalarType::b64);
     const RegId limit = limitOf(place, c);
-    put(place, c.isSigned ? SynthOpcode::CvtS64S32 : SynthOpcode::CvtU64U32, {to(wide), from(limit)});
+    put(place, c.isSigned ? SynthOpcode::CvtS64S32 : SynthOpcode::CvtU64U32, {defOperand(wide), useOperand(limit)});
     put(place, c.isSigned ? SynthOpcode::MulWideS32 : SynthOpcode::MulWideU32,
-        {to(ahead), from(c.step), integerOperand(static_cast<int32_t>(copies_ - 1))});
-    put(place, SynthOpcode::SubS64, {to(wide), from(wide), from(ahead)});
+        {defOperand(ahead), useOperand(c.step), integerOperand(static_cast<int32_t>(copies_ - 1))});
+    put(place, SynthOpcode::SubS64, {defOperand(wide), useOperand(wide), useOperand(ahead)});
     put(place, SynthOpcode::SetpLtS64,
-        {to(fails), from(wide), c.isSigned ? integerOperand(INT32_MIN) : integerOperand(0)});
+        {defOperand(fails), useOperand(wide), c.isSigned ? integerOperand(INT32_MIN) : integerOperand(0)});
     branch(place, fails, true, old);
-    put(place, SynthOpcode::CvtU32U64, {to(bound), from(wide)});
+    put(place, SynthOpcode::CvtU32U64, {defOperand(bound), useOperand(wide)});
   }
 
   // Whether the counter is below the bound: goes to the label where that is `ifTrue`.
@@ -302,12 +301,13 @@ class RuntimeUnroll : FunctionPass {
     if (c.bits == 32) {
       const SynthOpcode opcode = c.isSigned ? (c.takesEqual ? SynthOpcode::SetpLeS32 : SynthOpcode::SetpLtS32)
                                             : (c.takesEqual ? SynthOpcode::SetpLeU32 : SynthOpcode::SetpLtU32);
-      put(place, opcode, {to(holds), from(c.counter), from(bound)});
+      put(place, opcode, {defOperand(holds), useOperand(c.counter), useOperand(bound)});
       return branch(place, holds, ifTrue, label);
     }
     // By the comparisons there are: i <= b is b >= i, and is not b < i.
     const RegId left = c.takesEqual ? bound : c.counter, right = c.takesEqual ? c.counter : bound;
-    put(place, c.isSigned ? SynthOpcode::SetpLtS64 : SynthOpcode::SetpGeU64, {to(holds), from(left), from(right)});
+    put(place, c.isSigned ? SynthOpcode::SetpLtS64 : SynthOpcode::SetpGeU64,
+        {defOperand(holds), useOperand(left), useOperand(right)});
     branch(place, holds, (c.isSigned == c.takesEqual) != ifTrue, label);
   }
 

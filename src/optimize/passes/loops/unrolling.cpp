@@ -6,7 +6,7 @@
 
 namespace ptxopt {
 namespace {
-constexpr std::size_t kMostInstructions = 64;  // of what it is likely to unroll
+constexpr std::size_t kMostUnrolledInstructions = 64;  // of what it is likely to unroll
 constexpr std::size_t kMostPossible = 256;
 constexpr uint64_t kMostConstantIterations = 128;  // such a loop may be unrolled whole, however large it is
 bool isGuarded(const Function& f, const Cfg& cfg, BlockId b) {
@@ -69,7 +69,7 @@ Unrolling expectedUnrolling(const Function& f, PassContext& context, LoopId loop
   // ptxas takes a count for granted that could wrap, or step over its limit.
   if (!trip.exact.valid() && trip.unknown != "may-wrap" && trip.unknown != "step-may-not-meet-limit")
     return Unrolling::Unlikely;
-  return hasBarrier || instructions > kMostInstructions ? Unrolling::Possible : Unrolling::Likely;
+  return hasBarrier || instructions > kMostUnrolledInstructions ? Unrolling::Possible : Unrolling::Likely;
 }
 
 }  // namespace ptxopt

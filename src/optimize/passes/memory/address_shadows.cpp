@@ -173,8 +173,7 @@ void AddressShadows::mirror(const ValueAt& v) {
 
 void AddressShadows::insertAfter(const ValueAt& v, OpcodeId opcode) {
   const InstrId id = definition(v);
-  const Operand operands[] = {registerOperand(shadowOf(v.reg), Role::Def),
-                              registerOperand(v.reg, Role::Use, Join::Comma)};
+  const Operand operands[] = {defOperand(shadowOf(v.reg)), useOperand(v.reg)};
   f_.insert(f_[id].next, opcode, operands);
 }
 

@@ -14,7 +14,7 @@ namespace ptxopt {
 namespace {
 
 constexpr unsigned kLanes = 32;
-constexpr std::size_t kMostInstructions = 64;  // of a section
+constexpr std::size_t kMostSectionInstructions = 64;  // of a section
 
 constexpr uint32_t bit(ModifierFlag f) { return 1u << static_cast<unsigned>(f); }
 
@@ -112,7 +112,7 @@ std::string_view LaneSections::whyNot(LaneSection& s) const {
 // Why another lane would not get what the lanes of the section compute there; and what it loads.
 std::string_view LaneSections::whyNotComputed(const LaneSection& s, bool& loads, bool& needsBarrier) const {
   const std::span<const InstrId> body = slots_.instructions(s.body);
-  if (body.size() > kMostInstructions) return "side-effects";
+  if (body.size() > kMostSectionInstructions) return "side-effects";
   for (const InstrId id : body) {
     if (form(id).op == Op::Bra) continue;
     if (f_[id].is(Instruction::Guarded) || !form(id).knowsOperands()) return "side-effects";

@@ -17,7 +17,7 @@
 // Elsewhere:  outside of loops the model of time finds nothing that it buys, and sometimes an instruction more; there
 //             it runs by the knob schedule-loads-everywhere.
 // Lines:      the source line of a moved instruction is that of the operation that it goes before.
-// Cost:       linear, plus for each load at most kMostSteps instructions above it, times those that it takes along;
+// Cost:       linear, plus for each load at most kMostStepsUp instructions above it, times those that it takes along;
 //             where it changes something, a copy of the function and an estimate of its registers, log of the limit
 //             times.
 // Declines:   too-large; for loads after a slow operation: no-loop, ordered (a wall), store (may write what is loaded),
@@ -37,8 +37,8 @@
 namespace ptxopt {
 namespace {
 
-constexpr std::size_t kMostSteps = 512;  // upwards from a load
-constexpr std::size_t kMostTaken = 12;   // instructions that go with a load
+constexpr std::size_t kMostStepsUp = 512;  // upwards from a load
+constexpr std::size_t kMostTaken = 12;     // instructions that go with a load
 
 class ScheduleLoads : FunctionPass {
  public:
@@ -157,7 +157,7 @@ class ScheduleLoads : FunctionPass {
   Plan planFor(const Run& run, std::size_t load) {
     Plan plan, best;
     plan.taken.push_back(load);
-    for (std::size_t at = load, steps = 0; at-- > 0 && steps < kMostSteps; ++steps) {
+    for (std::size_t at = load, steps = 0; at-- > 0 && steps < kMostStepsUp; ++steps) {
       const Item& item = run[at];
       plan.why = {};
       const bool isNeeded = feeds(run, plan, item.id);
@@ -268,7 +268,7 @@ class ScheduleLoads : FunctionPass {
 };
 
 // A load after a slow operation, with no label between.
-bool hasCandidates(const Module& module, const Function& f) {
+bool hasLoads(const Module& module, const Function& f) {
   bool isSlow = false;
   for (const InstrId id : f) {
     if (f[id].kind == InstrKind::Label) isSlow = false;
@@ -283,7 +283,7 @@ bool hasCandidates(const Module& module, const Function& f) {
 }  // namespace
 
 bool scheduleLoads(Function& f, PassContext& context) {
-  if (!hasCandidates(context.module, f) || !context.hasUsableGraph()) return false;
+  if (!hasLoads(context.module, f) || !context.hasUsableGraph()) return false;
   return ScheduleLoads(f, context).run();
 }
 

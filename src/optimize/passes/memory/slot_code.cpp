@@ -14,9 +14,6 @@ namespace {
 
 constexpr unsigned kDoubleMantissa = 52, kFloatMantissa = 23;
 
-Operand use(RegId r) { return registerOperand(r, Role::Use, Join::Comma); }
-Operand def(RegId r) { return registerOperand(r, Role::Def); }
-
 Operand number(uint64_t value) {
   Operand o;
   o.kind = OperandKind::Integer;
@@ -89,10 +86,10 @@ void SlotCode::extend(RegId to, RegId from, unsigned bytes, bool isSigned) {
   const SynthOpcode opcode = extension(bitsOf(to), bytes, isSigned);
   const bool isDirect = isComputable(to) || opcode == moveOf(bitsOf(to));
   const RegId extended = isDirect ? to : makeBits(bitsOf(to));
-  const Operand operands[] = {def(extended), use(from)};
+  const Operand operands[] = {defOperand(extended), useOperand(from)};
   emit(opcode, operands, isDirect);
   if (isDirect) return;
-  const Operand copy[] = {def(to), use(extended)};
+  const Operand copy[] = {defOperand(to), useOperand(extended)};
   emit(moveOf(bitsOf(to)), copy);
 }
 
@@ -120,7 +117,7 @@ SlotCode::Stored SlotCode::simple(const LocalAccess& access, std::vector<Operand
   const unsigned bits = first.isRegister() ? bitsOf(first.reg()) : std::max(8u * access.bytes, 16u);
   const RegId held = makeBits(bits);
   stored.front().join = Join::Comma;
-  stored.insert(stored.begin(), def(held));
+  stored.insert(stored.begin(), defOperand(held));
   emit(moveOf(bits), stored, false);
   return {.reg = held};
 }
@@ -130,23 +127,24 @@ void SlotCode::load(const LocalAccess& access, const LocalSlot& slot, int64_t of
   const RegId r = to.reg();
   if (slot.isWhole) return extend(r, slot.registers.front(), access.bytes, access.isSigned);
   if (access.bytes == 8) {
-    const Operand operands[] = {def(r), pairOperand(Join::Comma), registerOperand(slot.wordAt(offset), Role::Use),
-                                use(slot.wordAt(offset + 4))};
+    const Operand operands[] = {defOperand(r), pairOperand(Join::Comma),
+                                registerOperand(slot.wordAt(offset), Role::Use),
+                                useOperand(slot.wordAt(offset + 4))};
     return emit(SynthOpcode::MovB64, operands);
   }
   if (access.bytes == 4) return extend(r, slot.wordAt(offset), 4, access.isSigned);
   const bool isDirect = bitsOf(r) == 32 && isComputable(r);
   const RegId field = isDirect ? r : f_.makeRegister(ScalarType::b32);
-  const Operand extract[] = {def(field), use(slot.wordAt(offset)), number(static_cast<uint64_t>(offset % 4) * 8),
-                             number(access.bytes * 8u)};
+  const Operand extract[] = {defOperand(field), useOperand(slot.wordAt(offset)),
+                             number(static_cast<uint64_t>(offset % 4) * 8), number(access.bytes * 8u)};
   emit(access.isSigned ? SynthOpcode::BfeS32 : SynthOpcode::BfeU32, extract, isDirect);
   if (isDirect) return;
   if (bitsOf(r) != 16) return extend(r, field, 4, access.isSigned);
   const RegId low = isComputable(r) ? r : makeBits(16);
-  const Operand operands[] = {def(low), use(field)};
+  const Operand operands[] = {defOperand(low), useOperand(field)};
   emit(SynthOpcode::CvtU16U32, operands, low == r);
   if (low == r) return;
-  const Operand copy[] = {def(r), use(low)};
+  const Operand copy[] = {defOperand(r), useOperand(low)};
   emit(SynthOpcode::MovB16, copy);
 }
 
@@ -154,20 +152,20 @@ void SlotCode::store(const LocalAccess& access, const LocalSlot& slot, int64_t o
   const bool isConstant = !from.reg.valid();
   const uint64_t constant = from.constant;
   const auto put = [&](RegId to, uint64_t bits) {
-    const Operand operands[] = {def(to), number(bits)};
+    const Operand operands[] = {defOperand(to), number(bits)};
     emit(bitsOf(to) == 16 ? SynthOpcode::MovB16 : SynthOpcode::MovB32, operands);
   };
   if (slot.isWhole) {
     const RegId to = slot.registers.front();
     if (!isConstant) {
-      const Operand operands[] = {def(to), use(from.reg)};
+      const Operand operands[] = {defOperand(to), useOperand(from.reg)};
       return emit(truncation(bitsOf(to), bitsOf(from.reg)), operands);
     }
     if (access.bytes != 8) return put(to, constant & (~uint64_t{0} >> (64 - 8 * access.bytes)));
     Operand source =
         from.literal.kind == OperandKind::Float32 ? f_.numberOperand(static_cast<int64_t>(constant)) : from.literal;
     source.join = Join::Comma;
-    const Operand operands[] = {def(to), source};
+    const Operand operands[] = {defOperand(to), source};
     return emit(SynthOpcode::MovB64, operands);
   }
   const RegId word = slot.wordAt(offset);
@@ -177,13 +175,13 @@ void SlotCode::store(const LocalAccess& access, const LocalSlot& slot, int64_t o
       put(word, constant & UINT32_MAX);
       return put(next, constant >> 32);
     }
-    const Operand operands[] = {pairOperand(Join::None), def(word), registerOperand(next, Role::Def, Join::Comma),
-                                use(from.reg)};
+    const Operand operands[] = {pairOperand(Join::None), defOperand(word),
+                                registerOperand(next, Role::Def, Join::Comma), useOperand(from.reg)};
     return emit(SynthOpcode::MovB64, operands);
   }
   if (access.bytes == 4) {
     if (isConstant) return put(word, constant & UINT32_MAX);
-    const Operand operands[] = {def(word), use(from.reg)};
+    const Operand operands[] = {defOperand(word), useOperand(from.reg)};
     return emit(truncation(32, bitsOf(from.reg)), operands);
   }
   Operand field = number(constant & (access.bytes == 1 ? 0xffu : 0xffffu));
@@ -191,19 +189,19 @@ void SlotCode::store(const LocalAccess& access, const LocalSlot& slot, int64_t o
     RegId low = from.reg;
     if (!isComputable(low)) {
       low = makeBits(bitsOf(from.reg));
-      const Operand operands[] = {def(low), use(from.reg)};
+      const Operand operands[] = {defOperand(low), useOperand(from.reg)};
       emit(moveOf(bitsOf(low)), operands, false);
     }
     if (bitsOf(low) != 32) {
       const RegId whole = makeBits(32);
-      const Operand operands[] = {def(whole), use(low)};
+      const Operand operands[] = {defOperand(whole), useOperand(low)};
       emit(truncation(32, bitsOf(low)), operands, false);
       low = whole;
     }
-    field = use(low);
+    field = useOperand(low);
   }
-  const Operand insert[] = {def(word), field, use(word), number(static_cast<uint64_t>(offset % 4) * 8),
-                            number(access.bytes * 8u)};
+  const Operand insert[] = {defOperand(word), field, useOperand(word),
+                            number(static_cast<uint64_t>(offset % 4) * 8), number(access.bytes * 8u)};
   emit(SynthOpcode::BfiB32, insert);
 }
 

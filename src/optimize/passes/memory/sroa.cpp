@@ -31,8 +31,8 @@
 namespace ptxopt {
 namespace {
 
-constexpr unsigned kMostRuns = 4;        // a pointer to a pointer takes one more
-constexpr unsigned kMostIterations = 6;  // of finding out where indexed accesses go
+constexpr unsigned kMostRuns = 4;             // a pointer to a pointer takes one more
+constexpr unsigned kMostReachIterations = 6;  // of finding out where indexed accesses go
 
 class LocalPromotion {
  public:
@@ -79,7 +79,7 @@ class LocalPromotion {
     result = f_;
     bool changed = promote(result, keepsBlocks);
     for (unsigned iteration = 0; reach_.widen(result); ++iteration) {
-      if (iteration == kMostIterations) reach_.takeAll();
+      if (iteration == kMostReachIterations) reach_.takeAll();
       result = f_;
       changed = promote(result, keepsBlocks);
     }

@@ -131,7 +131,7 @@ class UniformizeBroadcasts {
       }
       // The name may mean another register there.
       if (scopes.areMany()) continue;
-      const Operand operands[] = {registerOperand(to, Role::Def), registerOperand(w.from, Role::Use, Join::Comma)};
+      const Operand operands[] = {defOperand(to), useOperand(w.from)};
       f_.setOperands(w.pack, operands);
       changed = true;
     }
@@ -159,8 +159,7 @@ class UniformizeBroadcasts {
     const Operand guard = f_.operandsOf(f_[branch])[0];
     const RegId together = f_.makeRegister(ScalarType::pred);
     const SynthOpcode opcode = guard.is(Operand::Not) ? SynthOpcode::VoteSyncAnyPred : SynthOpcode::VoteSyncAllPred;
-    const Operand operands[] = {registerOperand(together, Role::Def),
-                                registerOperand(guard.reg(), Role::Use, Join::Comma), integerOperand(-1)};
+    const Operand operands[] = {defOperand(together), useOperand(guard.reg()), integerOperand(-1)};
     f_.insert(branch, module_.synthOpcode(opcode), operands);
     f_.operandsOf(f_[branch])[0].payload = together.value;
     f_.touch(branch);

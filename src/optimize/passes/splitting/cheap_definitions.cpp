@@ -13,7 +13,7 @@ constexpr Op kCheap[] = {Op::Abs,  Op::Add,  Op::And, Op::Bfe, Op::Bfi, Op::Cvt,
                          Op::Mad,  Op::Max,  Op::Min, Op::Mov, Op::Mul, Op::Neg, Op::Not,  Op::Or,
                          Op::Prmt, Op::Selp, Op::Shf, Op::Shl, Op::Shr, Op::Sub, Op::Xor};
 
-constexpr std::size_t kMostCopies = 8;  // in a chain
+constexpr std::size_t kMostChainCopies = 8;  // in a chain
 
 bool isKernelParameter(const Module& module, const Function& f, const Instruction& i) {
   if (!f.isEntry || f.hidesNames || !isParameterLoad(module.form(i))) return false;
@@ -58,7 +58,7 @@ bool isCheapDefinition(const Module& module, const Function& f, const Instructio
 bool hasCheapValue(const Module& module, const Function& f, const LiveIntervals& intervals,
                    const SlotIndexes& slots, RegId reg) {
   // A copy is as cheap as what it copies, where both have one value.
-  for (std::size_t steps = 0; steps < kMostCopies && intervals[reg].values().size() == 1; ++steps) {
+  for (std::size_t steps = 0; steps < kMostChainCopies && intervals[reg].values().size() == 1; ++steps) {
     const LiveValue& v = intervals[reg].values()[0];
     if (v.kind != ValueKind::Instruction) break;
     const auto operands = f.operandsOf(f[slots.instructionAt(v.def)]);

@@ -27,15 +27,14 @@ bool isFlat(const Module& module, const Function& f) {
 
 RegId readSpecial(const Module& module, Function& f, NameId name, InstrId place) {
   const RegId r = f.makeRegister(ScalarType::b32);
-  const Operand operands[] = {registerOperand(r, Role::Def), operand(OperandKind::SpecialRegister, name.value)};
+  const Operand operands[] = {defOperand(r), operand(OperandKind::SpecialRegister, name.value)};
   f.insert(place, module.synthOpcode(SynthOpcode::MovU32), operands);
   return r;
 }
 
 RegId multiplyAdd(const Module& module, Function& f, RegId a, Operand b, RegId c, InstrId place) {
   const RegId r = f.makeRegister(ScalarType::b32);
-  const Operand operands[] = {registerOperand(r, Role::Def), registerOperand(a, Role::Use, Join::Comma), b,
-                              registerOperand(c, Role::Use, Join::Comma)};
+  const Operand operands[] = {defOperand(r), useOperand(a), b, useOperand(c)};
   f.insert(place, module.synthOpcode(SynthOpcode::MadLoU32), operands);
   return r;
 }
@@ -47,7 +46,7 @@ RegId threadNumber(const Module& module, Function& f, InstrId place) {
   for (const std::size_t d : {std::size_t{1}, std::size_t{0}}) {
     const RegId size = readSpecial(module, f, synth.ntid[d], place);
     const RegId at = readSpecial(module, f, synth.tid[d], place);
-    number = multiplyAdd(module, f, number, registerOperand(size, Role::Use, Join::Comma), at, place);
+    number = multiplyAdd(module, f, number, useOperand(size), at, place);
   }
   return number;
 }
@@ -86,8 +85,7 @@ RegId SharedSlots::address(const Module& module, Function& f, uint32_t words, In
   RegId& at = addresses_[words - 1];
   if (at.valid()) return at;
   const RegId base = f.makeRegister(ScalarType::b32);
-  const Operand operands[] = {registerOperand(base, Role::Def),
-                              operand(OperandKind::Variable, arrays_[words - 1].value)};
+  const Operand operands[] = {defOperand(base), operand(OperandKind::Variable, arrays_[words - 1].value)};
   f.insert(place, module.synthOpcode(SynthOpcode::MovU32), operands);
   return at = multiplyAdd(module, f, threadNumber(module, f, place), operand(OperandKind::Integer, 4 * words), base,
                           place);
@@ -98,11 +96,11 @@ void SharedSlots::access(const Module& module, Function& f, RegId r, uint32_t sl
   const RegId base = address(module, f, words, place);
   const auto offset = static_cast<uint32_t>(4 * words * threads_ * slot);
   std::vector<Operand> operands;
-  if (!isStore) operands.push_back(registerOperand(r, Role::Def));
+  if (!isStore) operands.push_back(defOperand(r));
   operands.push_back(operand(OperandKind::Memory, offset == 0 ? 1 : 2, isStore ? Join::None : Join::Comma));
   operands.push_back(registerOperand(base, Role::Use));
   if (offset != 0) operands.push_back(operand(OperandKind::Integer, offset, Join::Plus));
-  if (isStore) operands.push_back(registerOperand(r, Role::Use, Join::Comma));
+  if (isStore) operands.push_back(useOperand(r));
   const SynthOpcode opcode = isStore ? (words == 1 ? SynthOpcode::StSharedB32 : SynthOpcode::StSharedB64)
                                      : (words == 1 ? SynthOpcode::LdSharedB32 : SynthOpcode::LdSharedB64);
   f.insert(place, module.synthOpcode(opcode), operands);

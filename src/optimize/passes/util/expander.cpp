@@ -176,13 +176,9 @@ InstrId Expander::instruction(SynthOpcode opcode, std::initializer_list<Operand>
   return f_.insert(before, context_.module.synthOpcode(opcode), std::vector<Operand>(operands));
 }
 
-namespace {
-Operand def(RegId r) { return registerOperand(r, Role::Def); }
-Operand source(RegId r) { return registerOperand(r, Role::Use, Join::Comma); }
-}  // namespace
-
 void Expander::addTo(RegId to, RegId a, RegId b, unsigned width, InstrId before) {
-  instruction(width == 64 ? SynthOpcode::AddS64 : SynthOpcode::AddS32, {def(to), source(a), source(b)}, before);
+  instruction(width == 64 ? SynthOpcode::AddS64 : SynthOpcode::AddS32,
+              {defOperand(to), useOperand(a), useOperand(b)}, before);
 }
 
 RegId Expander::add(RegId a, RegId b, unsigned width, InstrId before) {
@@ -195,12 +191,12 @@ RegId Expander::addImmediate(RegId a, int64_t c, unsigned width, InstrId before)
   if (c == 0) return a;
   if (!fitsSigned32(c)) {
     const RegId constant = make(width);
-    instruction(SynthOpcode::MovB64, {def(constant), f_.numberOperand(c)}, before);
+    instruction(SynthOpcode::MovB64, {defOperand(constant), f_.numberOperand(c)}, before);
     return add(a, constant, width, before);
   }
   const RegId to = make(width);
-  instruction(width == 64 ? SynthOpcode::AddS64 : SynthOpcode::AddS32, {def(to), source(a), f_.numberOperand(c)},
-              before);
+  instruction(width == 64 ? SynthOpcode::AddS64 : SynthOpcode::AddS32,
+              {defOperand(to), useOperand(a), f_.numberOperand(c)}, before);
   return to;
 }
 
@@ -209,27 +205,27 @@ void Expander::addConstantTo(RegId reg, int64_t c, unsigned width, InstrId befor
     addTo(reg, reg, emit(e_.constant(static_cast<uint64_t>(c), width), {BlockId(), before}), width, before);
     return;
   }
-  instruction(width == 64 ? SynthOpcode::AddS64 : SynthOpcode::AddS32, {def(reg), source(reg), f_.numberOperand(c)},
-              before);
+  instruction(width == 64 ? SynthOpcode::AddS64 : SynthOpcode::AddS32,
+              {defOperand(reg), useOperand(reg), f_.numberOperand(c)}, before);
 }
 
 RegId Expander::multiplyWide(RegId a, int64_t factor, bool isSigned, InstrId before) {
   const RegId to = f_.makeRegister(ScalarType::b64, 1, NameHint::Product);
   instruction(isSigned ? SynthOpcode::MulWideS32 : SynthOpcode::MulWideU32,
-              {def(to), source(a), f_.numberOperand(factor)}, before);
+              {defOperand(to), useOperand(a), f_.numberOperand(factor)}, before);
   return to;
 }
 
 RegId Expander::multiplyWide(RegId a, RegId b, bool isSigned, InstrId before) {
   const RegId to = f_.makeRegister(ScalarType::b64, 1, NameHint::Product);
-  instruction(isSigned ? SynthOpcode::MulWideS32 : SynthOpcode::MulWideU32, {def(to), source(a), source(b)},
-              before);
+  instruction(isSigned ? SynthOpcode::MulWideS32 : SynthOpcode::MulWideU32,
+              {defOperand(to), useOperand(a), useOperand(b)}, before);
   return to;
 }
 
 RegId Expander::subtract(RegId a, RegId b, InstrId before) {
   const RegId to = make(64);
-  instruction(SynthOpcode::SubS64, {def(to), source(a), source(b)}, before);
+  instruction(SynthOpcode::SubS64, {defOperand(to), useOperand(a), useOperand(b)}, before);
   return to;
 }
 
@@ -244,7 +240,7 @@ RegId Expander::constantDefinition(const Expr& n, const ExpansionPlace& place) {
   const auto operands = f_.operandsOf(i);
   std::vector<Operand> copy(operands.begin(), operands.end());
   const RegId to = f_.makeRegister(f_.registers[n.reg().value].type);
-  copy[0] = def(to);
+  copy[0] = defOperand(to);
   f_.insert(place.before, i.opcode(), copy);
   ++inserted_;
   return to;
@@ -266,7 +262,7 @@ RegId Expander::emit(ExprId e, const ExpansionPlace& place) {
     case ExprKind::Constant: {
       result = make(n.width);
       instruction(n.width == 64 ? SynthOpcode::MovB64 : SynthOpcode::MovB32,
-                  {def(result), f_.numberOperand(signedAt(n.constant, n.width))}, place.before);
+                  {defOperand(result), f_.numberOperand(signedAt(n.constant, n.width))}, place.before);
       break;
     }
     case ExprKind::Value: result = constantDefinition(n, place); break;
@@ -281,7 +277,7 @@ RegId Expander::emit(ExprId e, const ExpansionPlace& place) {
         }
         const RegId product = make(n.width);
         instruction(n.width == 64 ? SynthOpcode::MulLoS64 : SynthOpcode::MulLoS32,
-                    {def(product), source(result), source(factor)}, place.before);
+                    {defOperand(product), useOperand(result), useOperand(factor)}, place.before);
         result = product;
       }
       break;
@@ -291,14 +287,14 @@ RegId Expander::emit(ExprId e, const ExpansionPlace& place) {
       const RegId inner = emit(n.operand(), place);
       result = make(64);
       instruction(n.kind == ExprKind::SignExtend ? SynthOpcode::CvtS64S32 : SynthOpcode::CvtU64U32,
-                  {def(result), source(inner)}, place.before);
+                  {defOperand(result), useOperand(inner)}, place.before);
       break;
     }
     case ExprKind::Recurrence: result = emitOfCounter(e, place); break;
     default: {  // Truncate
       const RegId inner = emit(n.operand(), place);
       result = make(32);
-      instruction(SynthOpcode::CvtU32U64, {def(result), source(inner)}, place.before);
+      instruction(SynthOpcode::CvtU32U64, {defOperand(result), useOperand(inner)}, place.before);
     }
   }
   emitted_[{e.value, place.before.value}] = result;
@@ -313,8 +309,8 @@ RegId Expander::emitOfCounter(ExprId recurrence, const ExpansionPlace& place) {
     all = emitProduct(made->counter, made->factor, place);
   } else if (const RegId counter = emit(made->counter, place); made->factor == 1) {
     all = make(width);
-    instruction(made->isSigned ? SynthOpcode::CvtS64S32 : SynthOpcode::CvtU64U32, {def(all), source(counter)},
-                place.before);
+    instruction(made->isSigned ? SynthOpcode::CvtS64S32 : SynthOpcode::CvtU64U32,
+                {defOperand(all), useOperand(counter)}, place.before);
   } else {
     all = multiplyWide(counter, signedAt(made->factor, width), made->isSigned, place.before);
   }
@@ -339,21 +335,22 @@ RegId Expander::emitProduct(ExprId e, uint64_t factor, const ExpansionPlace& pla
   const RegId to = make(width);
   if (std::has_single_bit(factor)) {
     instruction(width == 64 ? SynthOpcode::ShlB64 : SynthOpcode::ShlB32,
-                {def(to), source(x), integerOperand(std::countr_zero(factor))}, place.before);
+                {defOperand(to), useOperand(x), integerOperand(std::countr_zero(factor))}, place.before);
     return to;
   }
   const int64_t c = signedAt(factor, width);
   if (c == -1) {
-    instruction(width == 64 ? SynthOpcode::NegS64 : SynthOpcode::NegS32, {def(to), source(x)}, place.before);
+    instruction(width == 64 ? SynthOpcode::NegS64 : SynthOpcode::NegS32, {defOperand(to), useOperand(x)},
+                place.before);
     return to;
   }
   if (fitsSigned32(c)) {
     instruction(width == 64 ? SynthOpcode::MulLoS64 : SynthOpcode::MulLoS32,
-                {def(to), source(x), f_.numberOperand(c)}, place.before);
+                {defOperand(to), useOperand(x), f_.numberOperand(c)}, place.before);
     return to;
   }
   const RegId constant = emit(e_.constant(factor, width), place);
-  instruction(SynthOpcode::MulLoS64, {def(to), source(x), source(constant)}, place.before);
+  instruction(SynthOpcode::MulLoS64, {defOperand(to), useOperand(x), useOperand(constant)}, place.before);
   return to;
 }
 

@@ -7,13 +7,13 @@
 namespace ptxopt {
 namespace {
 
-constexpr unsigned kMostDepth = 12;
+constexpr unsigned kMostExpressionDepth = 12;
 
 }  // namespace
 
 unsigned Expander::cost(ExprId e, const ExpansionPlace& place, unsigned depth) {
   const Expr n = e_[e];
-  if (depth > kMostDepth || (n.width != 32 && n.width != 64)) {
+  if (depth > kMostExpressionDepth || (n.width != 32 && n.width != 64)) {
     const Holder* h = holderAt(e, place);
     return h != nullptr ? 0 : kImpossible;
   }

@@ -16,7 +16,7 @@ void insertCopy(const Module& module, Function& f, RegId to, RegId from, InstrId
   }
   // Under a guard the register keeps what it holds where that is false.
   const Operand operands[] = {guard.value_or(Operand()), registerOperand(to, guard ? Role::Mod : Role::Def),
-                              registerOperand(from, Role::Use, Join::Comma)};
+                              useOperand(from)};
   f.insert(place, module.synthOpcode(opcode), std::span(operands).subspan(guard ? 0 : 1));
 }
 

@@ -46,8 +46,7 @@ RegId makeOpaque(Function& f, const PassContext& context, int32_t number, NameHi
   if (after.valid()) after = placeBefore(module, f, after);
   const auto compute = [&](SynthOpcode opcode, RegId to, RegId from, int32_t by) {
     f.insert(after, module.synthOpcode(opcode),
-             std::vector<Operand>{registerOperand(to, Role::Def), registerOperand(from, Role::Use, Join::Comma),
-                                  integerOperand(by)});
+             std::vector<Operand>{defOperand(to), useOperand(from), integerOperand(by)});
   };
   const bool mayReadBlock = !context.target().has(target::Capability::SlowBlockIndex);
   const NameId read = mayReadBlock ? readBelowSign(module, f, kind) : NameId();
@@ -59,8 +58,7 @@ RegId makeOpaque(Function& f, const PassContext& context, int32_t number, NameHi
   source.kind = OperandKind::SpecialRegister;
   source.join = Join::Comma;
   source.payload = (read.valid() ? read : module.synth.nctaid).value;
-  f.insert(after, module.synthOpcode(SynthOpcode::MovU32),
-           std::vector<Operand>{registerOperand(special, Role::Def), source});
+  f.insert(after, module.synthOpcode(SynthOpcode::MovU32), std::vector<Operand>{defOperand(special), source});
   if (read.valid())
     compute(SynthOpcode::ShrU32, known, special, 31);
   else

@@ -7,12 +7,12 @@
 
 namespace ptxopt {
 namespace {
-constexpr unsigned kMostCopies = 4;  // between a load and the register
+constexpr unsigned kMostCopiesAfterLoad = 4;  // between a load and the register
 }
 
 bool isParameterValue(const Module& module, const Function& f, RegId reg,
                       const std::function<InstrId(RegId)>& definition) {
-  for (unsigned k = 0; k <= kMostCopies; ++k) {
+  for (unsigned k = 0; k <= kMostCopiesAfterLoad; ++k) {
     const InstrId id = definition(reg);
     if (!id.valid() || f[id].is(Instruction::Guarded)) return false;
     const OpcodeForm& form = module.form(f[id]);

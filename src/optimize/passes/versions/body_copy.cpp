@@ -29,9 +29,9 @@ class Pairs {
   std::vector<uint32_t> toB_, toA_;
 };
 
-class Comparison {
+class BodyComparison {
  public:
-  Comparison(const Function& a, const Function& b)
+  BodyComparison(const Function& a, const Function& b)
       : a_(a),
         b_(b),
         registers_(a.registers.size(), b.registers.size()),
@@ -195,7 +195,7 @@ class BodyCopier {
 
 }  // namespace
 
-bool hasSameBody(const Function& a, const Function& b) { return Comparison(a, b).run(); }
+bool hasSameBody(const Function& a, const Function& b) { return BodyComparison(a, b).run(); }
 
 LabelId appendBody(const Module& module, Function& kernel, const KernelVersion& version) {
   return BodyCopier(module, kernel, version.body, version.variables).run();

@@ -48,12 +48,9 @@ class TestWriter {
     return compute(SynthOpcode::AddS32, bits, integerOperand(static_cast<int32_t>(-static_cast<uint32_t>(value))));
   }
 
-  static Operand read(RegId r) { return registerOperand(r, Role::Use, Join::Comma); }
-
   RegId compute(SynthOpcode opcode, RegId a, Operand b) {
     const RegId to = f_.makeRegister(ScalarType::b32);
-    f_.insert(where_, module_.synthOpcode(opcode),
-              std::vector<Operand>{registerOperand(to, Role::Def), read(a), b});
+    f_.insert(where_, module_.synthOpcode(opcode), std::vector<Operand>{defOperand(to), useOperand(a), b});
     return to;
   }
 
@@ -61,15 +58,14 @@ class TestWriter {
     const RegId to = f_.makeRegister(ScalarType::b32);
     const Operand size{
         .kind = OperandKind::SpecialRegister, .join = Join::Comma, .payload = module_.synth.ntid[component].value};
-    f_.insert(where_, module_.synthOpcode(SynthOpcode::MovU32),
-              std::vector<Operand>{registerOperand(to, Role::Def), size});
+    f_.insert(where_, module_.synthOpcode(SynthOpcode::MovU32), std::vector<Operand>{defOperand(to), size});
     return to;
   }
 
   // At most 4 bytes, extended by zeros.
   RegId load(const ParameterPart& part, uint32_t offset, uint32_t bytes) {
     const RegId to = f_.makeRegister(ScalarType::b32);
-    std::vector<Operand> operands{registerOperand(to, Role::Def)};
+    std::vector<Operand> operands{defOperand(to)};
     operands.push_back({.kind = OperandKind::Memory, .join = Join::Comma, .payload = 2});
     operands.push_back({.kind = OperandKind::Variable, .payload = f_.parameters[part.parameter].value});
     operands.push_back(integerOperand(static_cast<int32_t>(part.offset + offset), Join::Plus));
@@ -86,7 +82,7 @@ class TestWriter {
     if (!exact) {
       RegId& bits = masked_[part.number.multiple - 1];
       const RegId low = load(part, 0, std::min<uint32_t>(part.bytes, 4));
-      bits = bits.valid() ? compute(SynthOpcode::OrB32, bits, read(low)) : low;
+      bits = bits.valid() ? compute(SynthOpcode::OrB32, bits, useOperand(low)) : low;
       return;
     }
     const auto value = static_cast<uint64_t>(*exact);
@@ -99,18 +95,19 @@ class TestWriter {
   void addDifference(RegId bits, uint64_t value) {
     merge(value == 0 ? bits : compute(SynthOpcode::XorB32, bits, integerOperand(static_cast<int32_t>(value))));
   }
-  void merge(RegId bits) { differs_ = differs_.valid() ? compute(SynthOpcode::OrB32, differs_, read(bits)) : bits; }
+  void merge(RegId bits) {
+    differs_ = differs_.valid() ? compute(SynthOpcode::OrB32, differs_, useOperand(bits)) : bits;
+  }
 
   RegId isZero(RegId bits) {
     const RegId to = f_.makeRegister(ScalarType::pred);
     f_.insert(where_, module_.synthOpcode(SynthOpcode::SetpEqS32),
-              std::vector<Operand>{registerOperand(to, Role::Def), read(bits), integerOperand(0)});
+              std::vector<Operand>{defOperand(to), useOperand(bits), integerOperand(0)});
     return to;
   }
   RegId both(RegId a, RegId b) {
     const RegId to = f_.makeRegister(ScalarType::pred);
-    f_.insert(where_, module_.synth.entry.both,
-              std::vector<Operand>{registerOperand(to, Role::Def), read(a), read(b)});
+    f_.insert(where_, module_.synth.entry.both, std::vector<Operand>{defOperand(to), useOperand(a), useOperand(b)});
     return to;
   }
 

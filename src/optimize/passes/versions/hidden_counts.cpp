@@ -79,9 +79,8 @@ class CountHider {
     const RegId to = f_.makeRegister(bits == 64 ? ScalarType::b64 : ScalarType::b32);
     Operand other = limit;
     other.join = Join::Comma;
-    f_.insert(
-        where, module_.synthOpcode(bits == 64 ? SynthOpcode::AddS64 : SynthOpcode::AddS32),
-        std::vector<Operand>{registerOperand(to, Role::Def), registerOperand(zero, Role::Use, Join::Comma), other});
+    f_.insert(where, module_.synthOpcode(bits == 64 ? SynthOpcode::AddS64 : SynthOpcode::AddS32),
+              std::vector<Operand>{defOperand(to), useOperand(zero), other});
     std::vector<Operand> operands(f_.operandsOf(f_[bound.test]).begin(), f_.operandsOf(f_[bound.test]).end());
     operands[bound.operand] = registerOperand(to, Role::Use, limit.join);
     f_.setOperands(bound.test, operands);
@@ -97,9 +96,8 @@ class CountHider {
     if (bits == 32) return zero_;
     if (!wide_.valid()) {
       wide_ = f_.makeRegister(ScalarType::b64);
-      f_.insert(
-          start_, module_.synthOpcode(SynthOpcode::CvtU64U32),
-          std::vector<Operand>{registerOperand(wide_, Role::Def), registerOperand(zero_, Role::Use, Join::Comma)});
+      f_.insert(start_, module_.synthOpcode(SynthOpcode::CvtU64U32),
+                std::vector<Operand>{defOperand(wide_), useOperand(zero_)});
     }
     return wide_;
   }

@@ -22,12 +22,6 @@ namespace {
 constexpr uint64_t kAlwaysFree = 2000;         // instructions that a module may grow by
 constexpr uint64_t kAlwaysFreeInKernel = 100;  // ... and a kernel
 
-uint64_t instructionsOf(const Function& f) {
-  uint64_t n = 0;
-  for (const InstrId id : f) n += f[id].isInstruction();
-  return n;
-}
-
 // For the kernel as it was read: passes make it longer or shorter.
 uint64_t sourceInstructionsOf(const Function& f) {
   return static_cast<uint64_t>(std::count_if(f.instructions.begin(), f.instructions.begin() + f.sourceInstructions,
@@ -49,7 +43,7 @@ class Joiner {
   // What is joined, of all kernels: the limit of the module is one for all.
   void choose() {
     uint64_t all = 0;
-    for (const Function& f : module_.functions) all += f.hasBody ? instructionsOf(f) : 0;
+    for (const Function& f : module_.functions) all += f.hasBody ? f.countInstructions() : 0;
     const uint64_t growth = percent(Knob::VersionModuleGrowth);
     const uint64_t most = growth == 0 ? 0 : std::max(kAlwaysFree, all * growth / 100);
     std::vector<std::size_t> order(module_.versions.size());
@@ -69,8 +63,8 @@ class Joiner {
         whyNot_[k] = "same-body";
         continue;
       }
-      sizes_[k] = instructionsOf(body);
-      const uint64_t now = instructionsOf(f), larger = std::max(now, sourceInstructionsOf(f));
+      sizes_[k] = body.countInstructions();
+      const uint64_t now = f.countInstructions(), larger = std::max(now, sourceInstructionsOf(f));
       const uint64_t mostOfKernel =
           growthOfKernel == 0 ? 0 : std::max(larger - now + larger * growthOfKernel / 100, kAlwaysFreeInKernel);
       if (addedTo[f.index] + sizes_[k] > mostOfKernel)

@@ -8,8 +8,6 @@
 namespace ptxopt {
 namespace {
 
-Operand use(RegId r) { return registerOperand(r, Role::Use, Join::Comma); }
-
 // A load of that many bytes of a parameter, extended by zeros. A kernel whose bounds have a parameter loads it.
 OpcodeId loadOf(const Module& module, unsigned bytes) {
   for (std::size_t o = 0; o < module.opcodes.size(); ++o) {
@@ -50,14 +48,14 @@ bool TermWriter::canWrite(const Module& module, const BoundTerms& terms, TermId 
 
 RegId TermWriter::emit(OpcodeId opcode, ScalarType type, std::initializer_list<Operand> sources) {
   const RegId to = f_.makeRegister(type);
-  std::vector<Operand> operands{registerOperand(to, Role::Def)};
+  std::vector<Operand> operands{defOperand(to)};
   operands.insert(operands.end(), sources);
   f_.insert(where_, opcode, operands);
   return to;
 }
 
 RegId TermWriter::combine(SynthOpcode opcode, ScalarType type, RegId a, RegId b) {
-  return emit(opcode, type, {use(a), use(b)});
+  return emit(opcode, type, {useOperand(a), useOperand(b)});
 }
 
 RegId TermWriter::number(int64_t c) { return emit(SynthOpcode::MovB64, ScalarType::b64, {f_.numberOperand(c)}); }
@@ -108,11 +106,11 @@ RegId TermWriter::make(TermId t) {
   };
   switch (n.kind) {
     case TermKind::Constant: return number(n.constant);
-    case TermKind::Size: return emit(SynthOpcode::CvtU64U32, ScalarType::b64, {use(narrow(t))});
+    case TermKind::Size: return emit(SynthOpcode::CvtU64U32, ScalarType::b64, {useOperand(narrow(t))});
     case TermKind::Parameter: {
       if (n.parameter.bytes == 8) return narrow(t);
       const SynthOpcode extend = n.parameter.isSigned ? SynthOpcode::CvtS64S32 : SynthOpcode::CvtU64U32;
-      return emit(extend, ScalarType::b64, {use(narrow(t))});
+      return emit(extend, ScalarType::b64, {useOperand(narrow(t))});
     }
     case TermKind::Sum: return sum(t);
     case TermKind::Product: {
@@ -125,16 +123,16 @@ RegId TermWriter::make(TermId t) {
       // The difference where the right one is less, otherwise 0.
       const RegId left = write(n.left), right = write(n.right);
       const RegId difference = combine(SynthOpcode::SubS64, ScalarType::b64, right, left);
-      const RegId sign = emit(SynthOpcode::ShrS64, ScalarType::b64, {use(difference), integerOperand(63)});
+      const RegId sign = emit(SynthOpcode::ShrS64, ScalarType::b64, {useOperand(difference), integerOperand(63)});
       const RegId less = combine(SynthOpcode::AndB64, ScalarType::b64, difference, sign);
       return n.kind == TermKind::Min ? combine(SynthOpcode::AddS64, ScalarType::b64, left, less)
                                      : combine(SynthOpcode::SubS64, ScalarType::b64, right, less);
     }
     case TermKind::ShiftRight:
       return emit(SynthOpcode::ShrS64, ScalarType::b64,
-                  {use(write(n.left)), integerOperand(static_cast<int32_t>(n.constant))});
+                  {useOperand(write(n.left)), integerOperand(static_cast<int32_t>(n.constant))});
     case TermKind::And:
-      return emit(SynthOpcode::AndB64, ScalarType::b64, {use(write(n.left)), f_.numberOperand(n.constant)});
+      return emit(SynthOpcode::AndB64, ScalarType::b64, {useOperand(write(n.left)), f_.numberOperand(n.constant)});
   }
   return {};
 }
@@ -146,8 +144,9 @@ RegId TermWriter::sum(TermId t) {
     const RegId x = write(p.term);
     if (size == 1) return x;
     if (std::has_single_bit(size))
-      return emit(SynthOpcode::ShlB64, ScalarType::b64, {use(x), integerOperand(std::countr_zero(size))});
-    return emit(SynthOpcode::MulLoS64, ScalarType::b64, {use(x), f_.numberOperand(static_cast<int64_t>(size))});
+      return emit(SynthOpcode::ShlB64, ScalarType::b64, {useOperand(x), integerOperand(std::countr_zero(size))});
+    return emit(SynthOpcode::MulLoS64, ScalarType::b64,
+                {useOperand(x), f_.numberOperand(static_cast<int64_t>(size))});
   };
   const std::vector<TermPart> parts(terms_.parts(t).begin(), terms_.parts(t).end());
   for (const bool isSubtracted : {false, true})
@@ -158,21 +157,21 @@ RegId TermWriter::sum(TermId t) {
         all = all.valid() ? combine(SynthOpcode::AddS64, ScalarType::b64, all, x) : x;
       else
         all = all.valid() ? combine(SynthOpcode::SubS64, ScalarType::b64, all, x)
-                          : emit(SynthOpcode::NegS64, ScalarType::b64, {use(x)});
+                          : emit(SynthOpcode::NegS64, ScalarType::b64, {useOperand(x)});
     }
   const int64_t c = terms_[t].constant;
-  return c == 0 ? all : emit(SynthOpcode::AddS64, ScalarType::b64, {use(all), f_.numberOperand(c)});
+  return c == 0 ? all : emit(SynthOpcode::AddS64, ScalarType::b64, {useOperand(all), f_.numberOperand(c)});
 }
 
 RegId TermWriter::upperHalf(RegId wide) {
-  const RegId moved = emit(SynthOpcode::ShrU64, ScalarType::b64, {use(wide), integerOperand(32)});
-  return emit(SynthOpcode::CvtU32U64, ScalarType::b32, {use(moved)});
+  const RegId moved = emit(SynthOpcode::ShrU64, ScalarType::b64, {useOperand(wide), integerOperand(32)});
+  return emit(SynthOpcode::CvtU32U64, ScalarType::b32, {useOperand(moved)});
 }
 
 RegId TermWriter::isBelow(TermId a, TermId b) {
   if (terms_.number(b) == 0) return upperHalf(write(a));
   if (const auto c = terms_.number(b))
-    return upperHalf(emit(SynthOpcode::AddS64, ScalarType::b64, {use(write(a)), f_.numberOperand(-*c)}));
+    return upperHalf(emit(SynthOpcode::AddS64, ScalarType::b64, {useOperand(write(a)), f_.numberOperand(-*c)}));
   const RegId left = write(a), right = write(b);
   return upperHalf(combine(SynthOpcode::SubS64, ScalarType::b64, left, right));
 }
@@ -182,11 +181,11 @@ RegId TermWriter::isBeyond(const std::vector<TermId>& all, unsigned bits) {
   for (const TermId t : all) upper = upper.valid() ? either(upper, upperHalf(write(t))) : upperHalf(write(t));
   // The addition carries a bit that is too high into the sign, or the sign was there already.
   const auto added = static_cast<int32_t>((uint32_t{1} << 31) - (uint32_t{1} << (bits - 32)));
-  return either(upper, emit(SynthOpcode::AddS32, ScalarType::b32, {use(upper), integerOperand(added)}));
+  return either(upper, emit(SynthOpcode::AddS32, ScalarType::b32, {useOperand(upper), integerOperand(added)}));
 }
 
 RegId TermWriter::holds(RegId failed) {
-  return emit(SynthOpcode::SetpGeS32, ScalarType::pred, {use(failed), integerOperand(0)});
+  return emit(SynthOpcode::SetpGeS32, ScalarType::pred, {useOperand(failed), integerOperand(0)});
 }
 
 }  // namespace ptxopt

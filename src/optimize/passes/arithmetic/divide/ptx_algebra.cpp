@@ -8,7 +8,7 @@
 namespace ptxopt::division {
 
 Operand PtxAlgebra::operand(const Source& s) {
-  if (s.reg.valid()) return registerOperand(s.reg, Role::Use, Join::Comma);
+  if (s.reg.valid()) return useOperand(s.reg);
   if (s.number == static_cast<int32_t>(s.number)) return integerOperand(static_cast<int32_t>(s.number));
   Operand o;
   o.join = Join::Comma;

@@ -102,10 +102,10 @@ Operand NarrowValues::lower(const Operand& o, InstrId at, InstrId place, Edits& 
     if (const Operand* source = widened(id); source != nullptr && isIntegerRegister(f_, *source, 32)) {
       const ValueKey k = values_.read(source->reg(), id);
       bool extends = false;
-      if (k.valid() && mayRead(k, place, extends)) return registerOperand(source->reg(), Role::Use, Join::Comma);
+      if (k.valid() && mayRead(k, place, extends)) return useOperand(source->reg());
     }
   const Operand half = edits.temporary(ScalarType::b32);
-  edits.insert(place, SynthOpcode::CvtU32U64, {half, registerOperand(o.reg(), Role::Use, Join::Comma)});
+  edits.insert(place, SynthOpcode::CvtU32U64, {half, useOperand(o.reg())});
   return Edits::asUse(half);
 }
 

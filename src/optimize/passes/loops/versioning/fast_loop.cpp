@@ -7,12 +7,7 @@
 #include "passes/util/insert_copy.h"
 
 namespace ptxopt {
-namespace {
-
-Operand to(RegId r) { return registerOperand(r, Role::Def); }
-Operand from(RegId r) { return registerOperand(r, Role::Use, Join::Comma); }
-
-}  // namespace
+namespace {}  // namespace
 
 FastLoop::FastLoop(Function& f, const Module& module, const Block& block, BlockId entry,
                    const LoopAccesses& accesses, const RedundantAccesses& redundant)
@@ -34,15 +29,15 @@ void FastLoop::check(Expander& expander, ScevExpressions& e, const RunTimeCheck&
   bool isInverted = !c.mustHold;
   if (c.kind == RunTimeCheck::Kind::Multiple) {
     const RegId rest = f_.makeRegister(ScalarType::b64);
-    put(SynthOpcode::AndB64, {to(rest), from(expander.emit(c.left, place)),
+    put(SynthOpcode::AndB64, {defOperand(rest), useOperand(expander.emit(c.left, place)),
                               f_.numberOperand(static_cast<int64_t>(e[c.right].constant - 1))});
-    put(SynthOpcode::SetpEqS64, {to(holds), from(rest), integerOperand(0)});
+    put(SynthOpcode::SetpEqS64, {defOperand(holds), useOperand(rest), integerOperand(0)});
   } else {
     const RegId left = expander.emit(c.left, place);
     const bool isSigned = c.kind == RunTimeCheck::Kind::LessSigned;
     const Operand right = e.isConstant(c.right) ? f_.numberOperand(static_cast<int64_t>(e[c.right].constant))
-                                                : from(expander.emit(c.right, place));
-    put(isSigned ? SynthOpcode::SetpLtS64 : SynthOpcode::SetpGeU64, {to(holds), from(left), right});
+                                                : useOperand(expander.emit(c.right, place));
+    put(isSigned ? SynthOpcode::SetpLtS64 : SynthOpcode::SetpGeU64, {defOperand(holds), useOperand(left), right});
     isInverted ^= !isSigned;
   }
   const auto flags = static_cast<uint8_t>(Operand::Guard | (isInverted ? 0 : Operand::Not));

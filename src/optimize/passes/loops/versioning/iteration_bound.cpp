@@ -9,7 +9,7 @@ namespace ptxopt {
 namespace {
 
 constexpr uint64_t kMostDistance = uint64_t{1} << 32;
-constexpr uint64_t kMostStep = uint64_t{1} << 29;  // of an address, and of a counter in bytes of it
+constexpr uint64_t kMostAddressStep = uint64_t{1} << 29;  // of an address, and of a counter in bytes of it
 
 }  // namespace
 
@@ -44,13 +44,13 @@ bool IterationBound::findSteps(const ExitTest& t) {
   if (e.isConstant(step)) {
     const int64_t c = signedAt(e[step].constant, e[step].width);
     size_ = static_cast<uint64_t>(c < 0 ? -c : c);
-    return size_ != 0 && size_ < kMostStep && (t.comparison == Relation::NotEqual || (c > 0) == goesUp);
+    return size_ != 0 && size_ < kMostAddressStep && (t.comparison == Relation::NotEqual || (c > 0) == goesUp);
   }
   if (!goesUp) return false;
   narrowStep_ = step;
   wideStep_ = extend(step, t.isSigned);
   if (e[step].width == 64)
-    checks_.less(evolution_.expressions().addConstant(step, ~uint64_t{0}), constant(kMostStep), false);
+    checks_.less(evolution_.expressions().addConstant(step, ~uint64_t{0}), constant(kMostAddressStep), false);
   else
     checks_.less(wideStep_, constant(1), true, false);
   return true;
@@ -105,7 +105,8 @@ std::optional<IterationBound::Reach> IterationBound::reach(ExprId step) const {
   const auto by = [&](int64_t factor, uint64_t divisor) {
     const uint64_t size = static_cast<uint64_t>(factor < 0 ? -factor : factor);
     r.goesDown = factor < 0;
-    if (factor <= -static_cast<int64_t>(kMostStep) || factor >= static_cast<int64_t>(kMostStep)) return false;
+    if (factor <= -static_cast<int64_t>(kMostAddressStep) || factor >= static_cast<int64_t>(kMostAddressStep))
+      return false;
     r.size = e.scale(distance_, (size + divisor - 1) / divisor);
     return true;
   };
@@ -134,7 +135,7 @@ std::optional<IterationBound::Reach> IterationBound::reach(ExprId step) const {
     }
     if (isMultiple) part = divided;
   }
-  r.checks.less(part, constant(kMostStep), false);
+  r.checks.less(part, constant(kMostAddressStep), false);
   r.size = e.multiply(distance_, part);
   return r;
 }

@@ -10,7 +10,6 @@ namespace ptxopt {
 namespace {
 
 constexpr int64_t kMostOffset = 1 << 20;
-constexpr unsigned kMostDepth = 8;
 
 }  // namespace
 
