@@ -18,8 +18,8 @@ target_link_options(ptxopt_emulation PRIVATE LINKER:--exclude-libs,ALL
   LINKER:--version-script=${PROJECT_SOURCE_DIR}/src/execute/emulate/exports.map)
 add_dependencies(ptxopt_emulation ptxopt_tools ptxopt)
 ptxopt_warnings(ptxopt_emulation)
+ptxopt_unity(ptxopt_emulation)
 ptxopt_precompile(ptxopt_emulation emulate/state.h)
-ptxopt_unity(ptxopt_emulation 8)
 
 set(PTXOPT_EMULATION_LINKS libcudart.so.12 libcudart.so.13 libcuda.so.1 libnvJitLink.so.12 libnvJitLink.so.13)
 foreach(link ${PTXOPT_EMULATION_LINKS})

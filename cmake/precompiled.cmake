@@ -1,6 +1,6 @@
 # Headers that most files of a target include, compiled once for the target: about half of the time to compile it. They are
 # those of libraries, and of ours those that nearly every file of the target includes: a change to one of these compiles the
-# target anyway.
+# target anyway. Large batches (unity.cmake) are too few to gain by it: ptxopt_unity() comes first.
 #
 # A file still includes what it uses; -D PTXOPT_PCH=OFF shows whether it does: otherwise the compiler is given these headers
 # for every file of the target, asked for or not.
@@ -8,7 +8,8 @@ option(PTXOPT_PCH "Compile the headers that most files include once for each tar
 
 # ptxopt_precompile(TARGET HEADER...): the headers, and those of the standard library that all targets use.
 function(ptxopt_precompile target)
-  if(NOT PTXOPT_PCH)
+  get_target_property(files ${target} UNITY_BUILD_BATCH_SIZE)
+  if(NOT PTXOPT_PCH OR files GREATER 16)
     return()
   endif()
   set(headers algorithm array bit cmath cstdint cstring deque functional map memory optional set span string string_view
