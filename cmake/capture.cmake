@@ -16,6 +16,6 @@ target_link_options(ptxopt_capture PRIVATE LINKER:--exclude-libs,ALL LINKER:-Bsy
   LINKER:--version-script=${PROJECT_SOURCE_DIR}/src/execute/interpose/exports.map)
 add_dependencies(ptxopt_capture ptxopt_tools ptxopt)
 ptxopt_warnings(ptxopt_capture)
-ptxopt_unity(ptxopt_capture)
+ptxopt_unity(ptxopt_capture 8)
 
 install(TARGETS ptxopt_capture LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/ptxopt COMPONENT tool)

@@ -27,7 +27,7 @@ elseif(PTXOPT_STATIC_RUNTIME AND NOT PTXOPT_SANITIZED)
   target_link_options(ptxopt_jit PRIVATE -static-libstdc++ -static-libgcc)
 endif()
 ptxopt_warnings(ptxopt_jit)
-ptxopt_unity(ptxopt_jit)
+ptxopt_unity(ptxopt_jit 8)
 
 if(PTXOPT_WHEEL)
   install(TARGETS ptxopt_jit LIBRARY DESTINATION ptxopt COMPONENT python)

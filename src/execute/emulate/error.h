@@ -29,5 +29,6 @@ Code codeOf(exec::FaultKind kind);
 inline void need(bool condition, Code code, const char* why) {
   if (!condition) throw Failure{code, why};
 }
+inline void needDevice(int device) { need(device == 0, Code::InvalidDevice, "there is one device, of number 0"); }
 
 }  // namespace ptxopt::emulate

@@ -16,8 +16,6 @@ int context = 0;  // its address is the context
 void* const kContext = &context;
 thread_local void* current = nullptr;  // whether a program made it current, for programs that ask
 
-void needDevice(int device) { need(device == 0, Code::InvalidDevice, "there is one device, of number 0"); }
-
 int makeCurrent(const char* call, void** made) {
   return answerDriver(call, [&] { out(made) = current = kContext; });
 }

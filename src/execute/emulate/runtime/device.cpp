@@ -15,8 +15,6 @@ namespace {
 
 constexpr int kVersion = 13000;
 
-void needDevice(int device) { need(device == 0, Code::InvalidDevice, "there is one device, of number 0"); }
-
 int attribute(int number) { return deviceAttribute(number, State::get().architecture()); }
 
 // What the layouts of CUDA 12 and 13 have in common.
