@@ -9,7 +9,7 @@ option(PTXOPT_PCH "Compile the headers that most files include once for each tar
 # ptxopt_precompile(TARGET HEADER...): the headers, and those of the standard library that all targets use.
 function(ptxopt_precompile target)
   get_target_property(files ${target} UNITY_BUILD_BATCH_SIZE)
-  if(NOT PTXOPT_PCH OR files GREATER 16)
+  if(NOT PTXOPT_PCH OR files GREATER 8)
     return()
   endif()
   set(headers algorithm array bit cmath cstdint cstring deque functional map memory optional set span string string_view

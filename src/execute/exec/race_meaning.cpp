@@ -5,11 +5,11 @@
 namespace ptxopt::exec {
 namespace {
 
-using Opcode = ptxopt::Op;
+using PtxOp = ptxopt::Op;
 
 void readBarrier(const OpcodeForm& form, RaceMeaning& m) {
   const bool arrivesOnly = form.has(ModifierFlag::Arrive);
-  if (form.op == Opcode::BarrierCluster) {
+  if (form.op == PtxOp::BarrierCluster) {
     m.clusterArrives = arrivesOnly;
     m.clusterWaits = !arrivesOnly;
   } else if (!form.has(ModifierFlag::Warp)) {
@@ -33,22 +33,22 @@ RaceMeaning raceMeaningOf(const Module& module, const Routine& routine, const Op
   if (!i.isInstruction() || (op.kind == OpKind::Plain && op.args == nullptr)) return m;
   const OpcodeForm& form = module.form(i);
   switch (form.family) {
-    case Opcode::Bar:
-    case Opcode::Barrier: readBarrier(form, m); break;
-    case Opcode::Fence:
-    case Opcode::Membar: m.fence = true; break;
-    case Opcode::Mbarrier:
-    case Opcode::Cp: m.acquires = m.releases = true; break;  // by way of the mbarrier; what they copy is plain
-    case Opcode::Atom:
-    case Opcode::Red:
-      if (form.op == Opcode::RedAsync)
+    case PtxOp::Bar:
+    case PtxOp::Barrier: readBarrier(form, m); break;
+    case PtxOp::Fence:
+    case PtxOp::Membar: m.fence = true; break;
+    case PtxOp::Mbarrier:
+    case PtxOp::Cp: m.acquires = m.releases = true; break;  // by way of the mbarrier; what they copy is plain
+    case PtxOp::Atom:
+    case PtxOp::Red:
+      if (form.op == PtxOp::RedAsync)
         m.acquires = m.releases = true;
       else
         readOrder(form, m);
       break;
-    case Opcode::Ld:
-    case Opcode::St:
-      if (form.op == Opcode::StAsync) {
+    case PtxOp::Ld:
+    case PtxOp::St:
+      if (form.op == PtxOp::StAsync) {
         m.acquires = m.releases = true;
         break;
       }
