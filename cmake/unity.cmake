@@ -4,7 +4,7 @@
 # namespaces collide.
 #
 # A batch takes half a minute at most, and a GB; all of the tool is 18.
-option(PTXOPT_UNITY "Compile sources in batches: half the time for a whole build, more for a change to one file" ON)
+option(PTXOPT_UNITY "Compile sources in batches: less time for a whole build, more for a change to one file" ON)
 
 # ptxopt_unity(TARGET [FILES]): so many in a batch, where names of more collide; otherwise about 48, the same in each of a target.
 function(ptxopt_unity target)

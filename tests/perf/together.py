@@ -61,6 +61,8 @@ def main():
     parser.add_argument("sources", nargs="+", type=Path)
     options = parser.parse_args()
     tool = os.path.abspath(options.tool)
+    if not os.access(tool + "-ptxas", os.X_OK):
+        sys.exit(f"{tool}-ptxas is not there: the target ptxopt_drop_in makes it")
     os.environ["PTXOPT_PTXAS"] = shutil.which(options.ptxas) or sys.exit(f"there is no {options.ptxas}")
 
     rows, every, refused = [], [], 0
