@@ -13,6 +13,7 @@
 #include "tool/commands/shape.h"
 #include "tool/options/number_checks.h"
 #include "tool/options/parse_arguments.h"
+#include "tool/terminal/messages.h"
 
 namespace ptxopt::tool {
 namespace {

@@ -2,6 +2,8 @@
 #include "emulate/runtime/abi.h"
 #include "emulate/runtime/exported.h"
 
+#include <fmt/format.h>
+
 #include <cstdio>
 #include <cstring>
 
