@@ -3,7 +3,7 @@
 # debug, suits work on sources. OFF also shows which file does not include what it uses; ON, which names of unnamed
 # namespaces collide.
 #
-# A batch takes half a minute at most, and a GB; all of the tool is 18.
+# A batch takes up to 40 s and 1.3 GB; all of the tool is 18.
 option(PTXOPT_UNITY "Compile sources in batches: less time for a whole build, more for a change to one file" ON)
 
 # ptxopt_unity(TARGET [FILES]): so many in a batch, where names of more collide; otherwise about 48, the same in each of a target.
