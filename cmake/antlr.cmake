@@ -26,7 +26,7 @@ function(ptxopt_grammar_library name source)
   target_include_directories(${name} SYSTEM PUBLIC ${ANTLR4_INCLUDE_DIR} ${PTXOPT_GENERATED})
   target_include_directories(${name} PRIVATE ${PTXOPT_GROUPS})
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-  target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fno-semantic-interposition> ${PTXOPT_COLD} -w -fno-char8_t)  # the 4.7 tool writes u8"" literals as char
+  target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fno-semantic-interposition> -w -fno-char8_t)  # the 4.7 tool writes u8"" literals as char
 endfunction()
 ptxopt_grammar_library(ptxopt_lexer_grammar PtxLexer.cpp)
 ptxopt_grammar_library(ptxopt_grammar PtxParser.cpp)

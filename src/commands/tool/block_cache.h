@@ -1,14 +1,22 @@
 // operator new and delete of the programs: a block of up to 1032 bytes that is freed waits for the next of its size.
 //
 // A file of 100 kB takes some ten thousand small blocks, most of them again and again. glibc keeps seven of a size at
-// hand, and joins and splits all others. Here each thread has a list for each size, and nothing is joined. Sizes are
-// rounded up to those that glibc has anyway. All memory is malloc's: what is freed without its size goes back there, as
-// does a larger block, and one that finds its list full.
+// hand, and joins and splits all others; mimalloc takes fewer instructions than glibc, and no less time. Here each
+// thread has a list for each size, and nothing is joined. Sizes are rounded up to those that glibc has anyway. All
+// memory is malloc's: what is freed without its size goes back there, as does a larger block, and one that finds its
+// list full.
 // This suits a program that ends soon, as support/heap.h does. Only a source with main() includes it, and never a
 // library. Sanitizers bring functions of their own.
 #pragma once
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define PTXOPT_SANITIZED
+#elif defined(__has_feature)  // clang has no such macros
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define PTXOPT_SANITIZED
+#endif
+#endif
+#ifndef PTXOPT_SANITIZED
 
 #include <array>
 #include <atomic>

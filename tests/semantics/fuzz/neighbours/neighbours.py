@@ -49,9 +49,10 @@ NAME = re.compile(r"(?<![\w$%.])[%$\w]+")
 NUMBER = re.compile(r"(?<![\w%.$])-?(?:0x[0-9a-fA-F]+|\d+)(?![\w.])")
 VARIABLE = re.compile(r"^\s*(?:\.\w+\s+)*\.(?:param|shared|local|global|const)\b[^;={(]*?([%$\w]+)\s*(?:\[[^;]*)?[,;=]?\s*$")
 # Of the outputs that are verified: those that are not compared, and among them those with what the interpreter does not
-# execute, which no net sees. (Most others make no sense after an edit.) Of seeds 1 to 600 it is 26% and 4%.
+# execute, which no net sees. (Most others make no sense after an edit.) Of seeds 1 to 1200 it is 31% and 7%; each new text test
+# gives the seeds other files.
 NOT_OPTIMIZED = {"command-line", "errors", "check", "externals"}  # of words, of what is wrong, and of calls that nobody defines
-MOST_NOT_COMPARED, MOST_UNSUPPORTED = 0.35, 0.08
+MOST_NOT_COMPARED, MOST_UNSUPPORTED = 0.35, 0.1
 BOUND = (":", ".reg", ".local", ".shared", ".param", ".pragma", ".loc")  # what may not move into a scope
 NOBODYS = re.compile(r"at (?:local|shared|parameter) address")
 OF_KNOBS = re.compile(r"--[a-z0-9-]+=")
