@@ -55,7 +55,7 @@ std::optional<Copy> readCopy(const Module& module, const Function& function, Ins
   if (!to.isRegister() || !from.isRegister() || from.flags != 0 || !to.writes()) return std::nullopt;
   const OpcodeForm& form = module.form(i);
   const bool isSelect = form.op == Op::Selp;
-  if (!isSelect && form.op != Op::Mov && form.op != Op::Cvt && form.op != Op::Cvta) return std::nullopt;
+  if (!mayCopy(form.op)) return std::nullopt;
   if (operands.size() != (isSelect ? 4 : 2)) return std::nullopt;
 
   const Register& target = function.registers[to.payload];
@@ -83,11 +83,13 @@ std::optional<Copy> readCopy(const Module& module, const Function& function, Ins
   return copy;
 }
 
-void readVectorCopies(const Module& module, const Function& function, InstrId id, std::vector<Copy>& copies) {
+void readCopies(const Module& module, const Function& function, InstrId id, std::vector<Copy>& copies) {
   const Instruction& i = function[id];
-  if (!i.isInstruction() || i.is(Instruction::Guarded)) return;
+  if (!i.isInstruction()) return;
   const OpcodeForm& form = module.form(i);
-  if (form.vector == 1 || form.op != Op::Mov) return;
+  if (!mayCopy(form.op)) return;
+  if (const auto copy = readCopy(module, function, id)) return copies.push_back(*copy);
+  if (form.op != Op::Mov || form.vector == 1 || i.is(Instruction::Guarded)) return;
   const auto operands = function.operandsOf(i);
   const std::size_t lanes = form.vector;
   if (operands.size() != 2 * lanes + 2 || operands[0].inside() != lanes || operands[lanes + 1].inside() != lanes)

@@ -46,14 +46,14 @@ struct Copy {
   friend bool operator==(const Copy&, const Copy&) = default;
 };
 
-// The only instructions that the next two turn into copies.
-inline bool mayCopy(Op op) { return op == Op::Mov || op == Op::Cvt || op == Op::Cvta || op == Op::Selp; }
-
 // The copy of one register that an instruction makes; nothing when it is none.
 std::optional<Copy> readCopy(const Module& module, const Function& function, InstrId id);
 
-// Adds the copies that an instruction makes lane by lane.
-void readVectorCopies(const Module& module, const Function& function, InstrId id, std::vector<Copy>& copies);
+// The only instructions that make copies.
+inline bool mayCopy(Op op) { return op == Op::Mov || op == Op::Cvt || op == Op::Cvta || op == Op::Selp; }
+
+// Adds the copies that an instruction makes: one, or several lane by lane.
+void readCopies(const Module& module, const Function& function, InstrId id, std::vector<Copy>& copies);
 
 // Whether copies into and out of a register are looked for: not of 8 and 128 bits, vectors and handles.
 bool takesPartInCopies(const Register& r);

@@ -62,20 +62,12 @@ class CrossTypeCoalescer {
 
   static bool isOurs(const Copy& c) { return c.family != CopyFamily::Plain; }
 
-  // Whether findCopies may find one of ours. Mostly all are gone, and a look at the few opcodes that copy says so.
+  // Whether findCopies may find one of ours. Mostly all are gone: a look at the instructions says so, without analyses.
   bool mayHaveOurs() const {
     if (context_.knobs[Knob::JoinPacks] != 0) return true;
-    std::vector<Copy> lanes;
-    for (const InstrId id : f_) {
-      if (!f_[id].isInstruction() || !mayCopy(context_.module.form(f_[id]).op)) continue;
-      if (const auto copy = readCopy(context_.module, f_, id)) {
-        if (isOurs(*copy)) return true;
-      } else {
-        readVectorCopies(context_.module, f_, id, lanes);
-        if (!lanes.empty()) return true;
-      }
-    }
-    return false;
+    std::vector<Copy> copies;
+    for (const InstrId id : f_) readCopies(context_.module, f_, id, copies);
+    return std::ranges::any_of(copies, isOurs);
   }
 
   struct Entry {
