@@ -20,12 +20,24 @@ class PlainOperands {
       at += 1 + o.inside();
       if (o.is(Operand::Guard)) continue;
       if (o.is(Operand::Implicit)) break;
-      const bool begins = (o.join == Join::None && !afterCast) || o.join == Join::Comma || size_ == 0;
+      const bool begins = size_ == 0 || beginsOperand(o, afterCast);
       afterCast = o.kind == OperandKind::Cast;
       if (begins && size_ == kMost) break;
       if (begins) runs_[size_++].begin = begin;
       runs_[size_ - 1].end = at;
     }
+  }
+
+  // Whether all entries are in the text and are operands of their own, and no more than eight.
+  static bool areSingle(std::span<const Operand> operands) {
+    if (operands.size() > kMost) return false;
+    bool afterCast = false;
+    for (const Operand& o : operands) {
+      if (o.inside() != 0 || o.is(Operand::Guard) || o.is(Operand::Implicit)) return false;
+      if (&o != operands.data() && !beginsOperand(o, afterCast)) return false;
+      afterCast = o.kind == OperandKind::Cast;
+    }
+    return true;
   }
 
   std::size_t size() const { return size_; }
@@ -42,6 +54,10 @@ class PlainOperands {
 
  private:
   static constexpr std::size_t kMost = 8;
+  // Whether an entry that is not the first begins an operand.
+  static bool beginsOperand(const Operand& o, bool afterCast) {
+    return (o.join == Join::None && !afterCast) || o.join == Join::Comma;
+  }
   struct Run {
     uint32_t begin = 0, end = 0;
   };

@@ -10,23 +10,6 @@
 #include "ir/opcode_predicates.h"
 
 namespace ptxopt {
-namespace {
-
-// Whether each operand is one entry, and all are in the text: of `10 + 4` the first is 10.
-bool areSingleEntries(std::span<const Operand> operands) {
-  constexpr std::size_t kMost = 8;
-  if (operands.size() > kMost) return false;
-  for (std::size_t k = 0; k < operands.size(); ++k) {
-    const Operand& o = operands[k];
-    const bool begins =
-        k == 0 || o.join == Join::Comma || (o.join == Join::None && operands[k - 1].kind != OperandKind::Cast);
-    if (!begins || o.inside() != 0 || o.is(Operand::Guard) || o.is(Operand::Implicit)) return false;
-  }
-  return true;
-}
-
-}  // namespace
-
 // Moves of a special register that does not change, or of an address; loads of a kernel's parameters.
 bool ScevInstructions::isLaunchConstant(InstrId id, uint64_t& key) const {
   const Instruction& i = s_.f_[id];
@@ -222,7 +205,7 @@ ExprId ScevInstructions::result(InstrId id, RegId reg) {
   // What follows computes one register from two or more operands without groups and expressions.
   if (form.effects != effect::Pure || operands.size() < 2 || !operands[0].isRegister()) return {};
   if (operands[0].role != Role::Def || form.vector != 1) return {};
-  if (!areSingleEntries(operands)) return {};
+  if (!PlainOperands::areSingle(operands)) return {};  // of `10 + 4` the first entry is 10
   if (form.op == Op::Cvt) return convert(id, form, operands[1], registerWidth);
   if (form.op == Op::Cvta)
     return isGlobalConversion(form) && registerWidth == 64 ? source(id, operands[1], 64) : ExprId();

@@ -26,11 +26,7 @@ void ScevExpressions::takeApart(ExprId e, uint64_t factor, uint64_t& constant, s
 
 // The canonical form of a constant and terms that are not sums. Uses up `terms`.
 ExprId ScevExpressions::sum(unsigned width, uint64_t constant, std::vector<ExprTerm>& terms) {
-  if (terms.size() == 2) {  // as most sums have
-    if (terms[1].expr < terms[0].expr) std::swap(terms[0], terms[1]);
-  } else {
-    std::ranges::sort(terms, {}, [](const ExprTerm& t) { return t.expr.value; });
-  }
+  std::ranges::sort(terms, {}, [](const ExprTerm& t) { return t.expr.value; });
   std::size_t kept = 0;
   for (std::size_t k = 0; k < terms.size(); ++k) {
     if (kept != 0 && terms[kept - 1].expr == terms[k].expr)
