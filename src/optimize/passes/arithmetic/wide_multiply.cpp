@@ -18,15 +18,6 @@
 #include "passes/util/missed_remarks.h"
 
 namespace ptxopt {
-namespace {
-
-// The only operations that products.cpp and narrowing.cpp look at.
-bool mayBeProduct(Op op) { return op == Op::Shl || op == Op::Mul || op == Op::Mad || op == Op::Add; }
-bool mayBeNarrowed(Op op) {
-  return op == Op::Setp || op == Op::Min || op == Op::Max || op == Op::Add || op == Op::Sub;
-}
-
-}  // namespace
 
 bool wideMultiply(Function& f, PassContext& context) {
   if (!context.hasUsableIntervals()) return false;
@@ -40,7 +31,7 @@ bool wideMultiply(Function& f, PassContext& context) {
   for (const InstrId id : f) {
     if (!f[id].isInstruction()) continue;
     const Op op = context.module.form(f[id]).op;
-    const bool isProduct = mayBeProduct(op), isOther = mayBeNarrowed(op);
+    const bool isProduct = WideProducts::knows(op), isOther = Narrowing::knows(op);
     if ((!isProduct && !isOther) || !slots[id].valid() || context.isDeclined(id)) continue;
     if (!(isProduct && products.look(id)) && isOther) others.push_back(id);
   }

@@ -18,6 +18,10 @@ class Narrowing {
         edits_(edits),
         missed_(missed) {}
 
+  // The only operations that look() does something about.
+  static bool knows(Op op) {
+    return op == Op::Setp || op == Op::Min || op == Op::Max || op == Op::Add || op == Op::Sub;
+  }
   void look(InstrId id);
 
  private:

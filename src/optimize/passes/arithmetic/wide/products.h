@@ -24,6 +24,8 @@ class WideProducts {
   WideProducts(const Function& f, PassContext& context, const AddressValues& values, NarrowValues& narrow,
                Edits& edits, MissedRemarks& missed);
 
+  // The only operations that look() does something about.
+  static bool knows(Op op) { return op == Op::Shl || op == Op::Mul || op == Op::Mad || op == Op::Add; }
   // Whether the instruction is a product, whatever becomes of it.
   bool look(InstrId id);
   // Decides on what depends on all that was looked at.
