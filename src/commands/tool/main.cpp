@@ -1,5 +1,4 @@
 // The program ptxopt.
-#include "tool/block_cache.h"
 #include "tool/run_tool.h"
 
 int main(int argc, char** argv) { return ptxopt::tool::runTool(argc, argv); }

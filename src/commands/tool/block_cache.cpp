@@ -5,19 +5,8 @@
 // thread has a list for each size, and nothing is joined. Sizes are rounded up to those that glibc has anyway. All
 // memory is malloc's: what is freed without its size goes back there, as does a larger block, and one that finds its
 // list full.
-// This suits a program that ends soon, as support/heap.h does. Only a source with main() includes it, and never a
-// library. Sanitizers bring functions of their own.
-#pragma once
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define PTXOPT_SANITIZED
-#elif defined(__has_feature)  // clang has no such macros
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define PTXOPT_SANITIZED
-#endif
-#endif
-#ifndef PTXOPT_SANITIZED
-
+// This suits a program that ends soon, as support/heap.h does. It is in programs, never in a library
+// (cmake/static_runtime.cmake).
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -100,5 +89,3 @@ inline void keepBlock(void* block, std::size_t bytes) {
 void* operator new(std::size_t bytes) { return ptxopt::tool::takeBlock(bytes); }
 void operator delete(void* block) noexcept { std::free(block); }
 void operator delete(void* block, std::size_t bytes) noexcept { ptxopt::tool::keepBlock(block, bytes); }
-
-#endif
