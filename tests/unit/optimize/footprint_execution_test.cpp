@@ -62,7 +62,7 @@ class Reached final : public exec::Observer {
 };
 
 // clang-format off
-constexpr int64_t kNumbers[] = {
+constexpr int64_t kFootprintNumbers[] = {
     0, 1, 2, 3, 4, 5, 7, 8, 9, 16, 31, 33, 100, -1, 1000,  // small ones
     -2, -7, INT32_MAX, INT32_MIN, 1 << 20, 65535, 65536, 32767, -32768, UINT32_MAX, INT64_MIN, INT64_MAX,
     int64_t{1} << 32, int64_t{1} << 61, (int64_t{1} << 62) + 5};
@@ -149,7 +149,8 @@ std::string launches(const std::string& kernel, bool isLarge, uint64_t seed, Cou
     // Small ones most of the time.
     std::vector<int64_t> numbers;
     for (std::size_t k = 0; k < program.parameters().size(); ++k)
-      numbers.push_back(kNumbers[random() % (random() % 4 == 0 ? std::size(kNumbers) : kSmallNumbers)]);
+      numbers.push_back(
+          kFootprintNumbers[random() % (random() % 4 == 0 ? std::size(kFootprintNumbers) : kSmallNumbers)]);
     numbers[0] = random() % 16 == 0 ? -16 : 0x7f0000000000;
     numbers[4] = 0x7e0000000000;
     if (isLarge) std::ranges::copy(large.places, numbers.end() - static_cast<std::ptrdiff_t>(large.places.size()));
