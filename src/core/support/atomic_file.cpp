@@ -19,9 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kMark = ".ptxopt-";
-constexpr std::size_t kDigits = 12;
 constexpr std::size_t kLongestName = 200;  // of the target's, in the new one
-constexpr int kTries = 100;
 
 fs::path folderOf(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
 

@@ -8,6 +8,7 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -21,6 +22,9 @@ bool writeAll(int descriptor, std::string_view bytes);
 
 class AtomicFile {
  public:
+  static constexpr std::size_t kDigits = 12;  // of a new name
+  static constexpr int kTries = 100;          // to find a name that is free
+
   // `mode` is that of the file, as for open(): the umask takes from it. isOpen() says whether it could be made, otherwise
   // errno says why.
   explicit AtomicFile(std::filesystem::path target, mode_t mode = 0666);

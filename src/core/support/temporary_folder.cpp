@@ -24,13 +24,11 @@ namespace ptxopt {
 namespace {
 
 constexpr const char* kLocked = "ptxopt";  // what the name of a lock file is made of
-constexpr std::size_t kDigitsOfFolder = 12;
 constexpr std::string_view kLockText = "ptxopt temporary folder\n";
 constexpr int kMostNames = 20'000;  // of a folder that is looked through: some 5 ms
-constexpr int kTriesOfFolder = 100;
 
 std::string folderFor(const std::string& base, std::string_view lockName) {
-  return fmt::format("{}/ptxopt-{}", base, lockName.substr(lockName.size() - kDigitsOfFolder));
+  return fmt::format("{}/ptxopt-{}", base, lockName.substr(lockName.size() - AtomicFile::kDigits));
 }
 
 // The text comes after the lock: a reader of it may believe the lock. Null with errno.
@@ -82,7 +80,7 @@ TemporaryFolder::TemporaryFolder() {
   const std::string base = basePlace();
   static std::once_flag once;
   std::call_once(once, removeAbandonedFolders, base);
-  for (int i = 0; i < kTriesOfFolder && path_.empty(); ++i) {
+  for (int i = 0; i < AtomicFile::kTries && path_.empty(); ++i) {
     lock_ = makeLock(base);
     if (lock_ == nullptr) break;
     if (const std::string path = folderFor(base, lock_->name()); ::mkdir(path.c_str(), 0700) == 0)
