@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 
 #include "passes/util/insert_copy.h"
 #include "passes/util/insertion_places.h"
@@ -30,7 +31,11 @@ Expander::Expander(Function& f, PassContext& context)
   if (scopes_.areMany()) occurrences();
 }
 
-const Occurrences& Expander::occurrences() const { return occurrences_ ? *occurrences_ : occurrences_.emplace(f_); }
+const Occurrences& Expander::occurrences() const {
+  if (occurrences_) return *occurrences_;
+  assert(f_.instructions.size() == known_);
+  return occurrences_.emplace(f_);
+}
 
 // A name means before new instructions what it means before the next instruction of the function.
 bool Expander::canBeNamed(RegId r, InstrId place) const {

@@ -120,8 +120,7 @@ class Expander {
   const DominatorTree& dominators_;
   const SlotIndexes& slots_;
   const LiveIntervals& intervals_;
-  mutable std::optional<Occurrences>
-      occurrences_;  // made when first needed, or at once where there are many scopes
+  mutable std::optional<Occurrences> occurrences_;  // when first asked for, or at once with many scopes
   RegisterScopes scopes_;
   const std::size_t known_;  // instructions of the function as it was: the register scopes know no others
   struct Value {
