@@ -1,6 +1,6 @@
 # Headers that most files of a target include, compiled once for the target: about half of the time to compile it. They are
 # those of libraries, and of ours those that nearly every file of the target includes: a change to one of these compiles the
-# target anyway. Large batches (unity.cmake) are too few to gain by it: ptxopt_unity() comes first.
+# target anyway. A target in large batches (unity.cmake) has too few of them to gain by it: ptxopt_unity() comes first.
 #
 # A file still includes what it uses; -D PTXOPT_PCH=OFF shows whether it does: otherwise the compiler is given these headers
 # for every file of the target, asked for or not.
