@@ -103,10 +103,10 @@ CommandLineReader::CommandLineReader(CommandLine& line, std::span<char* const> a
   });
   addFiles();
   optimizer_.addPasses(app_, kPipeline);
-  const bool isShort = !mayNameOther(arguments);
-  if (!isShort) addPipeline();
-  addGuardOptions(app_, guard_);  // in any case: variables of the environment give them, too
-  if (isShort || !mayNameOther(arguments)) return;
+  const bool namesOther = mayNameOther(arguments);
+  if (namesOther) addPipeline();
+  addGuardOptions(app_, guard_);  // variables of the environment give them, too
+  if (!namesOther || !mayNameOther(arguments)) return;
   addOutput();
   addInside();
   if (!mayNameOther(arguments)) return;

@@ -16,7 +16,7 @@ constexpr uint32_t kFieldMask = 0x3fff;
 constexpr uint64_t kReserved = uint64_t{3} << 14 | uint64_t{3} << 30 | uint64_t{7} << 46 | uint64_t{0x3ff} << 52;
 
 // Types d, a, b; the modifiers; the depth of one instruction.
-bool areWgmmaComponents(const Components& c) {
+bool fitTogetherInWgmma(const Components& c) {
   const Element d = c.types[0], a = c.types[1], b = c.types[2];
   const bool isNarrowResult = d == Element::F16, isWideResult = d == Element::F32;
   const bool isPlain = !c.satfinite && !c.popc && !c.bitOperation;
@@ -59,7 +59,7 @@ std::optional<WgmmaShape> wgmmaShape(std::span<const std::string_view> component
   const bool areKnown = std::all_of(c->words.begin(), c->words.end(), [](std::string_view word) {
     return word == "mma_async" || word == "sync" || word == "aligned";
   });
-  if (!areKnown || !areWgmmaComponents(*c) || !isWidth(c->n, isFloat(c->types[1]))) return std::nullopt;
+  if (!areKnown || !fitTogetherInWgmma(*c) || !isWidth(c->n, isFloat(c->types[1]))) return std::nullopt;
   WgmmaShape shape;
   shape.n = c->n, shape.k = c->k;
   Arithmetic& how = shape.arithmetic;

@@ -14,7 +14,7 @@
 //             type: ptxas takes a mixture of some, and none of several widths.
 // Where:      from sm_120 on, where narrow accesses take the load/store unit longer; the model of time finds no gain
 //             elsewhere (docs/results/headroom.md). The knob widen-accesses-everywhere asks for it on all targets.
-// Cost:       linear in operands, and for each access at most kMostInVector instructions; low_bits.h where there are
+// Cost:       linear in operands, and for each access at most kLongestVector instructions; low_bits.h where there are
 //             neighbours.
 // Declines:   alignment (not proved); between (something stands in the way); same-register (a result is not a register
 //             of its own); address-size (32 bits). Accesses that are ordered, volatile, or described by a pragma are
@@ -32,7 +32,7 @@
 namespace ptxopt {
 namespace {
 
-constexpr std::size_t kMostInVector = 256;  // between the first and the last of a vector
+constexpr std::size_t kLongestVector = 256;  // between the first and the last of a vector
 
 class WidenAccesses : IntervalPass {
  public:
@@ -155,7 +155,7 @@ class WidenAccesses : IntervalPass {
     Access* best = nullptr;
     const auto distance = [&](const Access& a) { return a.at > to.at ? a.at - to.at : to.at - a.at; };
     for (Access& a : accesses)
-      if (!a.isTaken && a.offset == offset && distance(a) < kMostInVector &&
+      if (!a.isTaken && a.offset == offset && distance(a) < kLongestVector &&
           (best == nullptr || distance(a) < distance(*best)))
         best = &a;
     return best;
