@@ -25,7 +25,7 @@ constexpr NeededWord kNeededWords[] = {
 #include "ir/signatures.def"
 };
 
-bool isFloat(ScalarType t) {
+bool isPlainFloat(ScalarType t) {
   return t == ScalarType::f16 || t == ScalarType::f32 || t == ScalarType::f64 || t == ScalarType::bf16;
 }
 // One number of bits in a register that is declared with its own type.
@@ -88,7 +88,7 @@ bool takesRegister(ScalarType wanted, ScalarType declared, bool mayBeWider) {
   if (mayBeWider ? have < want : have != want) return false;
   if (isBitsType(wanted)) return true;
   if (isPlainInteger(wanted)) return isPlainInteger(declared) || declared == ScalarType::f16x2;
-  if (isFloat(wanted) || wanted == ScalarType::f16x2) return isBitsType(declared) || wanted == declared;
+  if (isPlainFloat(wanted) || wanted == ScalarType::f16x2) return isBitsType(declared) || wanted == declared;
   return isBitsType(declared) || declared == ScalarType::f16x2;
 }
 

@@ -1,5 +1,7 @@
 #include "text/number.h"
 
+#include "support/int128.h"
+
 namespace ptxopt::text {
 
 bool parseInteger(std::string_view text, uint64_t& value) {
@@ -22,8 +24,7 @@ bool parseInteger(std::string_view text, uint64_t& value) {
     value = 32;
     return true;
   }
-  __extension__ using Wide = unsigned __int128;
-  constexpr Wide kLimit = static_cast<Wide>(12) << 64;
+  constexpr UInt128 kLimit = static_cast<UInt128>(12) << 64;
   if (text.ends_with('U')) text.remove_suffix(1);
   unsigned base = 10;
   if (text.size() > 1 && text[0] == '0') {
@@ -31,7 +32,7 @@ bool parseInteger(std::string_view text, uint64_t& value) {
     base = second == 'x' || second == 'X' ? 16 : second == 'b' || second == 'B' ? 2 : 8;
     text.remove_prefix(base == 8 ? 1 : 2);
   }
-  Wide v = 0;
+  UInt128 v = 0;
   for (const char c : text) {
     const unsigned digit = c <= '9' ? static_cast<unsigned>(c - '0') : static_cast<unsigned>((c | 0x20) - 'a' + 10);
     if (digit >= base) return false;

@@ -47,7 +47,7 @@ std::string words(const std::vector<std::string>& all) {
   return shellQuoted(fmt::format("{}", fmt::join(all, " ")));
 }
 
-std::string action(const ValueDescription& value) {
+std::string bashAction(const ValueDescription& value) {
   switch (value.kind) {
     case Kind::Words: return (value.isList ? "_ptxopt_list " : "_ptxopt_words ") + words(value.words);
     case Kind::File: return "_ptxopt_files " + shellQuoted(value.suffix);
@@ -80,7 +80,7 @@ std::string completionForBash(const std::vector<CommandDescription>& commands) {
         pattern += (pattern.empty() ? "" : "|") + shellQuoted(fmt::format("{} {}", name, spelling));
       }
       if (option.isFlag()) continue;
-      const std::string act = action(option.value);
+      const std::string act = bashAction(option.value);
       const auto same = std::ranges::find(cases, act, &std::pair<std::string, std::string>::first);
       if (same == cases.end())
         cases.emplace_back(act, pattern);
@@ -88,7 +88,7 @@ std::string completionForBash(const std::vector<CommandDescription>& commands) {
         same->second += "|" + pattern;
     }
     wordCases += fmt::format("            {}) _ptxopt_words {} ;;\n", shellQuoted(name), words(options));
-    fileCases += fmt::format("        {}) {} ;;\n", shellQuoted(name), action(positionalsOf(command)));
+    fileCases += fmt::format("        {}) {} ;;\n", shellQuoted(name), bashAction(positionalsOf(command)));
   }
 
   std::string optionCases;

@@ -18,7 +18,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-std::string action(const ValueDescription& value) {
+std::string zshAction(const ValueDescription& value) {
   switch (value.kind) {
     case Kind::Words:
       return value.isList ? fmt::format("_values -s , {} {}", escaped(value.metavar), fmt::join(value.words, " "))
@@ -35,9 +35,9 @@ std::string action(const ValueDescription& value) {
 std::string specification(const OptionDescription& option) {
   const ValueDescription& value = option.value;
   const std::string summary = fmt::format("[{}]", escaped(briefly(option.summary)));
-  const std::string argument =
-      option.isFlag() ? ""
-                      : fmt::format("{}:{}:{}", value.isOptional ? ":" : "", escaped(value.metavar), action(value));
+  const std::string argument = option.isFlag() ? ""
+                                               : fmt::format("{}:{}:{}", value.isOptional ? ":" : "",
+                                                             escaped(value.metavar), zshAction(value));
   std::string out;
   for (const std::string& name : option.names) {
     // -O2 or -O 2; --jobs=2 or --jobs 2; --profile or --profile=FILE
@@ -63,7 +63,7 @@ std::string completionForZsh(const std::vector<CommandDescription>& commands) {
     }
     out += fmt::format("_ptxopt_{}() {{\n    _arguments -S \\\n", name.empty() ? "file" : name);
     for (const OptionDescription& option : command.options) out += specification(option);
-    out += "        " + shellQuoted("*:file:" + action(positionalsOf(command))) + "\n}\n\n";
+    out += "        " + shellQuoted("*:file:" + zshAction(positionalsOf(command))) + "\n}\n\n";
   }
   out +=
       "_ptxopt() {\n"

@@ -9,6 +9,7 @@
 #include "exec/instructions/async_copy.h"
 #include "exec/instructions/atomic_operations.h"
 #include "exec/launch.h"
+#include "support/int128.h"
 
 namespace ptxopt::exec {
 

@@ -18,6 +18,7 @@
 #include "exec/value/float_nearest.h"
 #include "exec/value/float_sign.h"
 #include "exec/value/half_arithmetic.h"
+#include "support/int128.h"
 
 namespace ptxopt::exec {
 

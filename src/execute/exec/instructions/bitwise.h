@@ -1,9 +1,7 @@
-// Words of 128 bits, and the bitwise functions of two values, for the logic instructions and the atomic ones.
+// The bitwise functions of two values, for the logic instructions and the atomic ones.
 #pragma once
 
 namespace ptxopt::exec {
-
-__extension__ using UInt128 = unsigned __int128;
 
 template <typename T>
 constexpr T bitAnd(T a, T b) {

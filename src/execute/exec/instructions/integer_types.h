@@ -9,6 +9,7 @@
 
 #include "exec/binder.h"
 #include "exec/instructions/bitwise.h"
+#include "support/int128.h"
 
 namespace ptxopt::exec {
 

@@ -9,11 +9,10 @@
 #include <limits>
 
 #include "exec/value/float_format.h"
+#include "support/int128.h"
 
 namespace ptxopt::exec {
 namespace {
-
-__extension__ using Wide = unsigned __int128;
 
 constexpr double kLn2 = 0x1.62e42fefa39efp-1;
 constexpr double kLog2E = 0x1.71547652b82fep+0;
@@ -74,17 +73,17 @@ Reduced reduce(float x) {
   const uint32_t magnitude = bits & F32::kMagnitude;
   if (std::bit_cast<float>(magnitude) < 0.78f) return {0, static_cast<double>(x)};
   const int exponent = static_cast<int>(magnitude >> F32::kMantissaBits) - 150;  // from -24 to 104
-  const Wide m = (magnitude & F32::kMantissa) | F32::kLeastNormal;
+  const UInt128 m = (magnitude & F32::kMantissa) | F32::kLeastNormal;
   const unsigned shift = static_cast<unsigned>(156 - exponent);  // of kTwoOverPi, to the right: 52 to 180
   auto word = [](unsigned i) { return i < std::size(kTwoOverPi) ? kTwoOverPi[std::size(kTwoOverPi) - 1 - i] : 0; };
   const unsigned skip = shift / 64, part = shift % 64;
-  const Wide low = (static_cast<Wide>(word(skip + 1)) << 64 | word(skip)) >> part;
-  const Wide window = part == 0 ? low : low | static_cast<Wide>(word(skip + 2)) << (128 - part);
-  const Wide product = (window & ((Wide{1} << 102) - 1)) * m;
+  const UInt128 low = (static_cast<UInt128>(word(skip + 1)) << 64 | word(skip)) >> part;
+  const UInt128 window = part == 0 ? low : low | static_cast<UInt128>(word(skip + 2)) << (128 - part);
+  const UInt128 product = (window & ((UInt128{1} << 102) - 1)) * m;
   unsigned quadrant = static_cast<unsigned>(product >> 100) & 3;
-  Wide fraction = product & ((Wide{1} << 100) - 1);
+  UInt128 fraction = product & ((UInt128{1} << 100) - 1);
   const bool up = (fraction >> 99) != 0;
-  if (up) fraction = (Wide{1} << 100) - fraction, quadrant = (quadrant + 1) & 3;
+  if (up) fraction = (UInt128{1} << 100) - fraction, quadrant = (quadrant + 1) & 3;
   double rest = static_cast<double>(fraction) * 0x1p-100 * kHalfPi;
   if (up) rest = -rest;
   if ((bits & F32::kSign) != 0) rest = -rest, quadrant = (4 - quadrant) & 3;

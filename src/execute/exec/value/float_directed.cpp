@@ -9,13 +9,12 @@
 
 #include "exec/value/float_format.h"
 #include "exec/value/float_nearest.h"
+#include "support/int128.h"
 
 namespace ptxopt::exec {
 namespace {
 
-__extension__ using Wide = unsigned __int128;
-
-int bitLength(Wide x) {
+int bitLength(UInt128 x) {
   const uint64_t high = static_cast<uint64_t>(x >> 64);
   return high != 0 ? 128 - std::countl_zero(high) : 64 - std::countl_zero(static_cast<uint64_t>(x));
 }
@@ -49,7 +48,7 @@ double signedZero(bool negative) { return negative ? -0.0 : 0.0; }
 bool zeroSumNegative(bool x, bool y, Rounding rounding) { return x == y ? x : rounding == Rounding::Down; }
 
 // `significand`, which is not zero, times 2^exponent. Where its last bit is sticky, it has at least 56 bits.
-double pack(bool negative, int exponent, Wide significand, Rounding rounding) {
+double pack(bool negative, int exponent, UInt128 significand, Rounding rounding) {
   const int length = bitLength(significand);
   int shift = length - (F64::kMantissaBits + 1);
   const int top = exponent + length - 1;
@@ -66,8 +65,8 @@ double pack(bool negative, int exponent, Wide significand, Rounding rounding) {
     kept = static_cast<uint64_t>(significand) << -shift;
   } else {
     kept = static_cast<uint64_t>(significand >> shift);
-    const Wide rest = significand & ((Wide{1} << shift) - 1);
-    const Wide half = Wide{1} << (shift - 1);
+    const UInt128 rest = significand & ((UInt128{1} << shift) - 1);
+    const UInt128 half = UInt128{1} << (shift - 1);
     switch (rounding) {
       case Rounding::Nearest: away = rest > half || (rest == half && (kept & 1) != 0); break;
       case Rounding::Zero: break;
@@ -86,10 +85,10 @@ double pack(bool negative, int exponent, Wide significand, Rounding rounding) {
 }
 
 // x >> shift, with the last bit set when bits were lost.
-Wide shiftSticky(Wide x, int shift) {
+UInt128 shiftSticky(UInt128 x, int shift) {
   if (shift == 0) return x;
   if (shift > 127) return x != 0 ? 1 : 0;
-  return (x >> shift) | ((x & ((Wide{1} << shift) - 1)) != 0 ? 1 : 0);
+  return (x >> shift) | ((x & ((UInt128{1} << shift) - 1)) != 0 ? 1 : 0);
 }
 
 bool finite(double x) { return F64::isFinite(std::bit_cast<uint64_t>(x)); }
@@ -100,7 +99,7 @@ double fmaDirected(double a, double b, double c, Rounding rounding) {
   if (!finite(a) || !finite(b) || !finite(c)) return fmaNearest(a, b, c);
   const UnpackedDouble ua = unpackDouble(a), ub = unpackDouble(b), uc = unpackDouble(c);
   const bool productNegative = ua.negative != ub.negative;
-  Wide product = static_cast<Wide>(ua.significand) * ub.significand;
+  UInt128 product = static_cast<UInt128>(ua.significand) * ub.significand;
   if (product == 0) {
     if (uc.significand == 0) return signedZero(zeroSumNegative(productNegative, uc.negative, rounding));
     return c;
@@ -113,9 +112,9 @@ double fmaDirected(double a, double b, double c, Rounding rounding) {
   struct Term {
     bool negative;
     int exponent;
-    Wide significand;
+    UInt128 significand;
   };
-  auto aligned = [](bool negative, int e, Wide s) {
+  auto aligned = [](bool negative, int e, UInt128 s) {
     const int shift = 126 - bitLength(s);
     return Term{negative, e - shift, s << shift};
   };
@@ -132,7 +131,7 @@ double fmaDirected(double a, double b, double c, Rounding rounding) {
 double mulDirected(double a, double b, Rounding rounding) {
   if (!finite(a) || !finite(b)) return mulNearest(a, b);
   const UnpackedDouble ua = unpackDouble(a), ub = unpackDouble(b);
-  const Wide product = static_cast<Wide>(ua.significand) * ub.significand;
+  const UInt128 product = static_cast<UInt128>(ua.significand) * ub.significand;
   if (product == 0) return signedZero(ua.negative != ub.negative);
   return pack(ua.negative != ub.negative, ua.exponent + ub.exponent, product, rounding);
 }
@@ -142,9 +141,9 @@ double divDirected(double a, double b, Rounding rounding) {
   if (isNaN(nearest)) return nanResult(a, b);
   if (!finite(a) || !finite(b) || a == 0 || b == 0) return nearest;
   const UnpackedDouble ua = unpackDouble(a), ub = unpackDouble(b);
-  const Wide dividend = static_cast<Wide>(ua.significand) << 64;
-  const Wide quotient = dividend / ub.significand;
-  const Wide sticky = quotient * ub.significand != dividend ? 1 : 0;
+  const UInt128 dividend = static_cast<UInt128>(ua.significand) << 64;
+  const UInt128 quotient = dividend / ub.significand;
+  const UInt128 sticky = quotient * ub.significand != dividend ? 1 : 0;
   return pack(ua.negative != ub.negative, ua.exponent - ub.exponent - 64, quotient | sticky, rounding);
 }
 
@@ -155,12 +154,12 @@ double sqrtDirected(double a, Rounding rounding) {
   const UnpackedDouble u = unpackDouble(a);
   // Between 2^123 and 2^126, with an even exponent.
   const int shift = (u.exponent & 1) != 0 ? 71 : 72;
-  const Wide square = static_cast<Wide>(u.significand) << shift;
+  const UInt128 square = static_cast<UInt128>(u.significand) << shift;
   const uint64_t first = static_cast<uint64_t>(std::sqrt(static_cast<double>(square)));
   uint64_t root = static_cast<uint64_t>((first + square / first) >> 1);  // one step of Newton's method
-  while (static_cast<Wide>(root) * root > square) --root;
-  while (static_cast<Wide>(root + 1) * (root + 1) <= square) ++root;
-  const uint64_t sticky = static_cast<Wide>(root) * root != square ? 1 : 0;
+  while (static_cast<UInt128>(root) * root > square) --root;
+  while (static_cast<UInt128>(root + 1) * (root + 1) <= square) ++root;
+  const uint64_t sticky = static_cast<UInt128>(root) * root != square ? 1 : 0;
   return pack(false, (u.exponent - shift) / 2, root | sticky, rounding);
 }
 

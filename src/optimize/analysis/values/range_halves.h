@@ -8,11 +8,9 @@
 #include <algorithm>
 
 #include "analysis/values/integer_range.h"
+#include "support/int128.h"
 
 namespace ptxopt {
-
-__extension__ using Int128 = __int128;
-__extension__ using UInt128 = unsigned __int128;
 
 constexpr uint64_t maskOf(unsigned width) { return width >= 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1; }
 constexpr uint64_t topOf(unsigned width) { return uint64_t{1} << (width - 1); }

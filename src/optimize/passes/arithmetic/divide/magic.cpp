@@ -2,21 +2,21 @@
 
 #include <bit>
 
+#include "support/int128.h"
+
 namespace ptxopt::division {
 namespace {
 
-__extension__ using Wide = unsigned __int128;
-
-Wide power(unsigned n) { return Wide{1} << n; }
+UInt128 power(unsigned n) { return UInt128{1} << n; }
 
 // The multiplier for a number of bits that are dropped, which may be one bit too wide.
 struct Found {
-  Wide multiplier;
+  UInt128 multiplier;
   bool holds;
 };
 Found tryBits(unsigned bits, uint64_t d, uint64_t worst) {
-  const Wide multiplier = power(bits) / d + 1;
-  const Wide error = d - power(bits) % d;  // multiplier * d - 2^bits
+  const UInt128 multiplier = power(bits) / d + 1;
+  const UInt128 error = d - power(bits) % d;  // multiplier * d - 2^bits
   return {multiplier, error * worst < power(bits)};
 }
 
@@ -36,14 +36,14 @@ std::optional<Magic> unsignedMagic(unsigned width, uint64_t d, uint64_t most) {
 Magic wideMagic(unsigned width, uint64_t d) {
   const auto shift = static_cast<unsigned>(std::bit_width(d - 1));
   // 2^(width + shift) may be 2^128: computed from its half, whose quotient has the bit that is dropped.
-  const Wide half = power(width + shift - 1);
-  const Wide quotient = half / d, rest = half % d;
-  const Wide multiplier = 2 * quotient + (2 * rest >= d ? 1 : 0) + 1;
+  const UInt128 half = power(width + shift - 1);
+  const UInt128 quotient = half / d, rest = half % d;
+  const UInt128 multiplier = 2 * quotient + (2 * rest >= d ? 1 : 0) + 1;
   return {static_cast<uint64_t>(multiplier - power(width)), shift};
 }
 
 Magic signedMagic(unsigned width, uint64_t d) {
-  const Wide least = power(width - 1);
+  const UInt128 least = power(width - 1);
   const auto worst = static_cast<uint64_t>(least - 1 - least % d);
   for (unsigned shift = 0;; ++shift)
     if (const Found found = tryBits(width + shift, d, worst); found.holds)
