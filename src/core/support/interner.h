@@ -65,10 +65,20 @@ class Interner {
       h = (h ^ word) * 0xff51afd7ed558ccdull;
       h ^= h >> 32;
     }
-    uint64_t word = 0;
-    if (n != 0) std::memcpy(&word, p, n);
-    h = (h ^ word) * 0xff51afd7ed558ccdull;
+    h = (h ^ tail(p, n)) * 0xff51afd7ed558ccdull;
+    h = (h ^ (h >> 32)) * 0xff51afd7ed558ccdull;
     return h ^ (h >> 32);
+  }
+
+  // Up to seven bytes as a number, by loads that may overlap: a copy of a length that varies is a call.
+  static uint64_t tail(const char* p, std::size_t n) {
+    const auto byte = [&](std::size_t i) { return uint64_t{static_cast<unsigned char>(p[i])}; };
+    if (n == 0) return 0;
+    if (n < 4) return byte(0) | byte(n / 2) << 8 | byte(n - 1) << 16;
+    uint32_t first, last;
+    std::memcpy(&first, p, 4);
+    std::memcpy(&last, p + n - 4, 4);
+    return uint64_t{last} << 32 | first;
   }
 
   // The entry that holds `text`, or the empty one where it belongs.
@@ -88,7 +98,7 @@ class Interner {
       if (entry.id != kEmpty) slot({entry.text, entry.length}) = entry;
   }
 
-  std::vector<Entry> table_ = std::vector<Entry>(1 << 10);
+  std::vector<Entry> table_ = std::vector<Entry>(1 << 12);
   std::vector<std::string_view> views_;
   std::deque<std::string> owned_;
   std::deque<std::deque<std::string>> kept_;  // what others owned, where it was
