@@ -50,15 +50,13 @@ constexpr auto kWhole = [] {
 // The state in which the automaton ends, and where.
 inline std::size_t run(const char* p, const char* end, const char*& after) {
   std::size_t state = kStart;
-  while (p < end) {
-    const auto& row = kSteps[state];
+  const auto* row = kSteps[state];
+  for (; p < end; ++p) {
     const std::size_t to = row[static_cast<unsigned char>(*p)];
+    if (to == state) continue;  // inside a name, a number or blanks: no chain of loads
     if (to == kDead) break;
-    ++p;
-    // Inside a name, a number or blanks the state stays: a loop without a chain of loads, several times as fast.
-    if (to == state)
-      while (p < end && row[static_cast<unsigned char>(*p)] == state) ++p;
     state = to;
+    row = kSteps[state];
   }
   after = p;
   return state;
