@@ -200,32 +200,34 @@ void Builder::finishInstruction() {
   uint32_t& id = opcodeOf_[text.value];
   if (id == OpcodeId::kNone) id = module_.addOpcode(text).value;
   payload_ = id;
-  const OpcodeForm form = module_.opcodes[id];
+  const OpcodeForm& form = module_.opcodes[id];
   assignRoles(form);
   addImplicitOperands(form);
 }
 
 // Gives each register its role by the place of its operand, and makes labels of the names where labels belong.
 void Builder::assignRoles(const OpcodeForm& form) {
-  std::vector<Operand>& operands = function_->operands;
   const std::size_t first = firstOperand_ + (guarded_ ? 1 : 0);
   if (form.is(effect::Call)) return assignCallRoles(first);
 
+  const std::span<Operand> operands(function_->operands);
+  const bool isKnown = form.knowsOperands();
+  const std::string_view letters = isKnown ? form.row->operands : std::string_view();
   std::size_t index = 0;
   for (std::size_t i = first; i < operands.size();) {
     if (operands[i].join == Join::Comma) ++index;
-    const char letter = form.role(index);
+    const char letter = index < letters.size() ? letters[index] : isKnown ? 'u' : 'm';
     Role role = letter == 'm' || (letter == 'd' && guarded_) ? Role::Mod : letter == 'd' ? Role::Def : Role::Use;
     for (const std::size_t end = i + 1 + operands[i].inside(); i < end; ++i) {
       Operand& o = operands[i];
-      if (o.kind == OperandKind::Memory && form.knowsOperands()) role = Role::Use;
+      if (o.kind == OperandKind::Memory && isKnown) role = Role::Use;
       if (letter == 'l') {
         wantLabel(i);
       } else if (o.isRegister()) {
         // Writing one lane of a vector register keeps the others.
-        const bool isLane = function_->registers[o.payload].lanes > 1 && i + 1 < operands.size() &&
-                            operands[i + 1].kind == OperandKind::Selector;
-        o.role = role == Role::Def && isLane ? Role::Mod : role;
+        const bool writesLane = role == Role::Def && function_->registers[o.payload].lanes > 1 &&
+                                i + 1 < operands.size() && operands[i + 1].kind == OperandKind::Selector;
+        o.role = writesLane ? Role::Mod : role;
       }
     }
   }
