@@ -59,13 +59,11 @@ class PatchingPrinter {
   void inPlace(InstrId id, const Instruction& i) {
     for (; sourceId_ < id.value; ++sourceId_) drop(f_.instructions[sourceId_]);
     ++sourceId_;
+    kept_ = i.sourceEnd;
+    if (!i.is(Instruction::Changed)) return;  // its text goes with what follows
     copyTo(i.sourceBegin);
-    if (i.is(Instruction::Changed)) {
-      printer_.print(i);
-      at_ = i.sourceEnd;
-    } else {
-      copyTo(i.sourceEnd);
-    }
+    printer_.print(i);
+    at_ = i.sourceEnd;
   }
 
   // Leaves out the text of an erased or moved instruction, and its line with it when nothing else stands there.
@@ -83,6 +81,7 @@ class PatchingPrinter {
 
   // A made or moved instruction: on a line of its own, after what follows the one before on its line.
   void elsewhere(const Instruction& i) {
+    if (at_ < kept_) copyTo(kept_);
     finishLine();
     out_ += i.kind == InstrKind::Label ? "\n" : "\n\t";
     printer_.print(i);
@@ -102,6 +101,7 @@ class PatchingPrinter {
   const MadeNames& made_;
   InstructionPrinter printer_;
   uint32_t at_ = 0;        // the source is copied or left out up to here
+  uint32_t kept_ = 0;      // the end of the last instruction that stands where it stood
   uint32_t sourceId_ = 0;  // the next instruction of the source
 };
 
