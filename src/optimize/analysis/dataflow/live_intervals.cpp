@@ -65,60 +65,68 @@ LiveIntervals::LiveIntervals(const Function& function, const Cfg& cfg, const Slo
 
 namespace {
 
-// What mentions say of each register. Most registers are written once and read in the same block only: their ranges
-// follow from that. All occurrences of the others are listed.
+// What mentions say of each wanted register. Most registers are written once and read in the same block only: their
+// ranges follow from that. All occurrences of the others are listed. Nothing is spent on registers that are not wanted.
 class Sightings {
  public:
+  // Without a constructor, as there are many.
   struct Seen {
-    enum class State : uint8_t { Unwanted, Unseen, Local, Listed };
-    SlotIndex def, last;  // of a local one: where it is written, and read for the last time
-    BlockId block;        // the first that mentions it
-    uint32_t mentions = 0;
-    State state = State::Unwanted;
+    enum class State : uint8_t { Unseen, Local, Listed };
+    uint32_t def, last;  // places; of a local one: where it is written, and read for the last time
+    uint32_t block;      // the first that mentions it
+    uint32_t mentions;
+    State state;
   };
 
   // `mentions`: of the wanted ones.
   Sightings(const std::vector<uint8_t>& isWanted, const Cfg& cfg, const SlotIndexes& slots,
             std::span<const RegisterMention> mentions)
-      : seen_(isWanted.size()) {
-    for (std::size_t r = 0; r < seen_.size(); ++r)
-      if (isWanted[r] != 0) seen_[r].state = Seen::State::Unseen;
+      : seen_(std::make_unique_for_overwrite<Seen[]>(isWanted.size())),
+        end_(std::make_unique_for_overwrite<uint32_t[]>(isWanted.size())) {
+    for (uint32_t r = 0; r < isWanted.size(); ++r) {
+      if (isWanted[r] == 0) continue;
+      wanted_.push_back(r);
+      seen_[r].state = Seen::State::Unseen;
+      seen_[r].mentions = 0;
+    }
     auto m = mentions.begin();
     for (uint32_t b = 0; b < cfg.size() && m != mentions.end(); ++b)
       for (const SlotIndex end = slots.end(BlockId(b)); m != mentions.end() && m->at() < end; ++m)
-        note(seen_[m->reg()], BlockId(b), *m);
+        note(seen_[m->reg()], b, *m);
     list(mentions);
   }
 
-  const Seen& operator[](RegId r) const { return seen_[r.value]; }
+  // Those that are wanted, ascending.
+  const std::vector<uint32_t>& wanted() const { return wanted_; }
+  const Seen& operator[](uint32_t r) const { return seen_[r]; }
   // For a listed one, in the order of the text.
-  std::span<const SlotOccurrence> occurrences(RegId r) const {
-    return {all_.data() + (end_[r.value] - seen_[r.value].mentions), all_.data() + end_[r.value]};
+  std::span<const SlotOccurrence> occurrences(uint32_t r) const {
+    return {all_.data() + (end_[r] - seen_[r].mentions), all_.data() + end_[r]};
   }
 
  private:
-  void note(Seen& s, BlockId block, const RegisterMention& m) {
+  void note(Seen& s, uint32_t block, const RegisterMention& m) {
     if (s.state == Seen::State::Unseen) {
       s.block = block;
-      s.def = s.last = m.at();
+      s.def = s.last = m.place;
       s.state = m.role() == Role::Def ? Seen::State::Local : Seen::State::Listed;
     } else if (s.state == Seen::State::Local) {
       // What a function returns is read at its end, which is not an instruction.
-      if (m.role() != Role::Use || m.at() == s.def || block != s.block || m.at().slot() != SlotIndex::Block)
+      if (m.role() != Role::Use || m.place == s.def || block != s.block || m.at().slot() != SlotIndex::Block)
         s.state = Seen::State::Listed;
-      s.last = m.at();
+      s.last = m.place;
     }
     ++s.mentions;
   }
 
   // As compressed rows; an instruction that names a register several times is one occurrence.
   void list(std::span<const RegisterMention> mentions) {
-    end_.resize(seen_.size());
     uint32_t start = 0;
-    for (std::size_t r = 0; r < seen_.size(); ++r) {
+    for (const uint32_t r : wanted_) {
       end_[r] = start;
       if (seen_[r].state == Seen::State::Listed) start += std::exchange(seen_[r].mentions, 0);
     }
+    if (start == 0) return;
     all_.resize(start);
     for (const RegisterMention& m : mentions) {
       Seen& s = seen_[m.reg()];
@@ -135,9 +143,10 @@ class Sightings {
     }
   }
 
-  std::vector<Seen> seen_;  // by register
+  std::vector<uint32_t> wanted_;
+  std::unique_ptr<Seen[]> seen_;  // by register
   std::vector<SlotOccurrence> all_;
-  std::vector<uint32_t> end_;  // by register: the end of its row in all_
+  std::unique_ptr<uint32_t[]> end_;  // by register: the end of its row in all_
 };
 
 // The reachable blocks where each register is live at the start, ascending, as compressed rows.
@@ -171,18 +180,17 @@ void LiveIntervals::compute(const SlotIndexes& slots, const std::vector<uint8_t>
   LiveRangeCalc calc(cfg_, dominators_, slots);
   std::optional<LiveInBlocks> liveIn;
   if (liveness != nullptr) liveIn.emplace(f_, cfg_, *liveness);
-  for (uint32_t r = 0; r < f_.registers.size(); ++r) {
-    const Sightings::Seen& seen = sightings[RegId(r)];
-    if (seen.state == State::Unwanted) continue;
+  for (const uint32_t r : sightings.wanted()) {
+    const Sightings::Seen& seen = sightings[r];
     LiveRange& range = ranges_[r];
     range.clear();
     if (seen.state == State::Local) {
-      const SlotIndex def = seen.def.reg();
+      const SlotIndex def = SlotIndex(seen.def).reg();
       range.reserve(1, 1);
-      range.append({def, seen.mentions == 1 ? def.dead() : seen.last.reg(),
+      range.append({def, seen.mentions == 1 ? def.dead() : SlotIndex(seen.last).reg(),
                     range.addValue({def, ValueKind::Instruction, false})});
     } else if (seen.state == State::Listed) {
-      const std::span<const SlotOccurrence> occurrences = sightings.occurrences(RegId(r));
+      const std::span<const SlotOccurrence> occurrences = sightings.occurrences(r);
       if (liveIn)
         calc.calculate(occurrences, (*liveIn)[RegId(r)], range);
       else

@@ -16,18 +16,20 @@ SlotIndexes::SlotIndexes(const Function& f, const Cfg& cfg) {
 }
 
 void SlotIndexes::list(const Function& f, const Cfg& cfg) {
-  instructions_.clear();
-  instructions_.reserve(f.instructions.size());
+  instructions_.resize(f.instructions.size());
+  InstrId* next = instructions_.data();
   row_.clear();
   row_.reserve(cfg.size() + 1);
   for (uint32_t b = 0; b < cfg.size(); ++b) {
-    row_.push_back(static_cast<uint32_t>(instructions_.size()));
+    row_.push_back(static_cast<uint32_t>(next - instructions_.data()));
+    const InstrId last = cfg[BlockId(b)].last;
     for (InstrId id = cfg[BlockId(b)].first; id.valid(); id = f[id].next) {
-      if (f[id].isInstruction()) instructions_.push_back(id);
-      if (id == cfg[BlockId(b)].last) break;
+      if (f[id].isInstruction()) *next++ = id;
+      if (id == last) break;
     }
   }
-  row_.push_back(static_cast<uint32_t>(instructions_.size()));
+  row_.push_back(static_cast<uint32_t>(next - instructions_.data()));
+  instructions_.resize(row_.back());
 }
 
 void SlotIndexes::numberAll(std::size_t instructionIds) {
@@ -62,15 +64,16 @@ bool SlotIndexes::update(const Function& f, const Cfg& cfg) {
   for (uint32_t b = 0; b < cfg.size() && hasRoom; ++b) {
     const std::span<const InstrId> block = instructions(BlockId(b));
     SlotIndex last = start(BlockId(b));
+    const SlotIndex blockEnd = end(BlockId(b));
     std::size_t fresh = 0;  // the first without a number
     for (std::size_t k = 0; k < block.size() && hasRoom; ++k) {
       const SlotIndex old = was[block[k].value];  // that of no place is the largest
-      if (old <= last || old >= end(BlockId(b))) continue;
-      hasRoom = fill(block.subspan(fresh, k - fresh), last, old);
+      if (old <= last || old >= blockEnd) continue;
+      if (fresh != k) hasRoom = fill(block.subspan(fresh, k - fresh), last, old);
       last = index_[block[k].value] = old;
       fresh = k + 1;
     }
-    hasRoom = hasRoom && fill(block.subspan(fresh), last, end(BlockId(b)));
+    if (fresh != block.size()) hasRoom = hasRoom && fill(block.subspan(fresh), last, blockEnd);
   }
   if (!hasRoom) numberAll(f.instructions.size());
   return hasRoom;
