@@ -27,6 +27,9 @@ class CopyFacts {
   // It stands in more than one place that reads it.
   bool hasSeveralReads(RegId r) const { return (marks_[r.value] & kReads) == kReads; }
 
+  // Whether there are braces: a register may then have a name that is declared anew.
+  bool hasScopes() const { return hasScopes_; }
+
   friend bool operator==(const CopyFacts&, const CopyFacts&) = default;
 
  private:
@@ -36,6 +39,7 @@ class CopyFacts {
   std::vector<Copy> copies_;
   StoredNumbers stored_;
   std::vector<uint8_t> marks_;  // by RegId
+  bool hasScopes_ = false;
 };
 
 }  // namespace ptxopt
