@@ -31,12 +31,14 @@ Coalescer::Coalescer(Function& f, PassContext& context, std::vector<Copy> copies
   // The name of a parameter cannot be given up for one that is known in every scope.
   for (std::size_t r = 0; r < f.registers.size(); ++r)
     if (f.registers[r].isParameter && !isVisibleEverywhere(RegId(r))) frozen_[r] = Verdict::Fixed;
-  std::vector<bool> isCandidate(f.registers.size());
+  std::vector<uint8_t> isCandidate(f.registers.size());
   for (const Copy& c : copies_)
     for (const RegId r : {c.to, c.from, c.via})
-      if (r.valid() && frozen_[r.value] == Verdict::Joined) isCandidate[r.value] = true;
-  for (std::size_t r = 0; r < isCandidate.size(); ++r)
-    if (isCandidate[r]) candidates_.emplace_back(r);
+      if (r.valid() && frozen_[r.value] == Verdict::Joined && isCandidate[r.value] == 0) {
+        isCandidate[r.value] = 1;
+        candidates_.push_back(r);
+      }
+  std::ranges::sort(candidates_);
   intervals_ = std::make_unique<CandidateIntervals>(f, context.analyses, candidates_);
   values_ = std::make_unique<CopyValues>(f, cfg_, slots_, intervals(), candidates_, copies_);
   across_.assign(copies_.size(), false);
@@ -248,14 +250,12 @@ void Coalescer::findReads() {
   for (uint32_t b = 0; b < cfg_.size(); ++b) {
     if (!cfg_[BlockId(b)].reachable) continue;
     for (const InstrId id : slots_.instructions(BlockId(b))) {
-      const Instruction& i = f_[id];
-      for (uint32_t k = i.firstOperand; k < i.firstOperand + i.operandCount; ++k) {
-        const Operand& o = f_.operands[k];
+      for (const Operand& o : f_.operandsOf(f_[id])) {
         if (!o.isRegister() || !o.reads() || values_->firstOf(o.reg()) == CopyValues::kNone) continue;
         const ValueId v = intervals()[o.reg()].valueIn(slots_[id]);
         if (!v.valid()) continue;
         const Number n = values_->number(o.reg(), v);
-        unsorted.push_back({n, id, k});
+        unsorted.push_back({n, id, static_cast<uint32_t>(&o - f_.operands.data())});
         ++readStart_[n + 1];
       }
     }

@@ -17,9 +17,7 @@ namespace ptxopt {
 
 void Coalescer::findNestedNames() {
   nestedName_.clear();
-  const bool hasScopes =
-      std::ranges::any_of(f_.instructions, [](const Instruction& i) { return i.kind == InstrKind::ScopeOpen; });
-  if (!hasScopes && declaresAllFirst(f_)) return;
+  if (!facts_.hasScopes() && declaresAllFirst(f_)) return;
   std::size_t depth = 0;
   bool begun = false;  // an instruction or a label came: what is declared now is not known before that
   for (const InstrId id : f_) {
@@ -104,16 +102,16 @@ void Coalescer::nameWebs() {
 
 void Coalescer::renameOperands(Applied& applied) {
   // Registers all of whose values stay with them are not looked at.
-  std::vector<bool> changes(f_.registers.size());
+  std::vector<uint8_t> changes(f_.registers.size());
   for (Number n = 0; n < values_->size(); ++n)
     if (moved_[n] != CopyValues::kNone || nameOf_[find(n)] != values_->registerOf(n))
-      changes[values_->registerOf(n).value] = true;
+      changes[values_->registerOf(n).value] = 1;
   for (uint32_t b = 0; b < cfg_.size(); ++b) {
     if (!cfg_[BlockId(b)].reachable) continue;
     for (const InstrId id : slots_.instructions(BlockId(b))) {
       const Instruction& i = f_[id];
       for (Operand& o : f_.operandsOf(i)) {
-        if (!o.isRegister() || o.payload >= changes.size() || !changes[o.payload]) continue;
+        if (!o.isRegister() || o.payload >= changes.size() || changes[o.payload] == 0) continue;
         const LiveRange& range = intervals()[o.reg()];
         const ValueId v = o.reads() ? range.valueIn(slots_[id]) : range.valueOut(slots_[id]);
         if (!v.valid()) continue;
@@ -164,7 +162,8 @@ void Coalescer::eraseUnusedDeclarations() {
   // How long the declared names are: parts of others are looked up only where one of them may be meant.
   constexpr std::size_t kLongest = 63;
   uint64_t lengths = 0;
-  std::vector<bool> isMentioned(f_.registers.size()), isUsed(module.names.size(), true);
+  std::vector<bool> isUsed(module.names.size(), true);
+  std::vector<uint8_t> isMentioned(f_.registers.size());
   std::size_t unused = 0;  // names: where all are found there is nothing to erase
   for (const InstrId id : f_) {
     if (!declares(id)) continue;
@@ -183,9 +182,9 @@ void Coalescer::eraseUnusedDeclarations() {
   std::array<std::string_view, 64> latest;  // of prefixes that were looked up; most come again and again
   for (const InstrId id : f_)
     for (const Operand& o : f_.operandsOf(f_[id])) {
-      if (!o.isRegister() || isMentioned[o.payload]) continue;
+      if (!o.isRegister() || isMentioned[o.payload] != 0) continue;
       if (unused == 0) return;
-      isMentioned[o.payload] = true;
+      isMentioned[o.payload] = 1;
       const NameId name = f_.registers[o.payload].name;
       if (!name.valid()) continue;
       use(name);
