@@ -7,23 +7,6 @@
 namespace ptxopt {
 namespace {
 
-// Whether its addresses are of the plain kind.
-bool isPlainAccess(Op op) {
-  switch (op) {
-    case Op::Ld:
-    case Op::Ldu:
-    case Op::St:
-    case Op::StBulk:
-    case Op::Atom:
-    case Op::Red:
-    case Op::Prefetch:
-    case Op::Prefetchu:
-    case Op::Ldmatrix:
-    case Op::CpAsync: return true;
-    default: return false;
-  }
-}
-
 MemorySpace spaceOf(const OpcodeForm& form, bool isFirst) {
   // First to shared memory, then from global memory.
   if (form.op == Op::CpAsync) return isFirst ? MemorySpace::Shared : MemorySpace::Global;
@@ -57,6 +40,22 @@ std::string_view name(MemorySpace space) {
   return "other";
 }
 
+bool mayHaveAddresses(Op op) {
+  switch (op) {
+    case Op::Ld:
+    case Op::Ldu:
+    case Op::St:
+    case Op::StBulk:
+    case Op::Atom:
+    case Op::Red:
+    case Op::Prefetch:
+    case Op::Prefetchu:
+    case Op::Ldmatrix:
+    case Op::CpAsync: return true;
+    default: return false;
+  }
+}
+
 std::vector<AddressOperand> addressOperands(const Module& module, const Function& f, const Instruction& i) {
   std::vector<AddressOperand> found;
   addressOperands(module, f, i, found);
@@ -68,7 +67,7 @@ void addressOperands(const Module& module, const Function& f, const Instruction&
   found.clear();
   if (!i.isInstruction()) return;
   const OpcodeForm& form = module.form(i);
-  if (!isPlainAccess(form.op)) return;
+  if (!mayHaveAddresses(form.op)) return;
   const auto operands = f.operandsOf(i);
   const auto isMemory = [](const Operand& o) { return o.kind == OperandKind::Memory; };
   bool isFirst = true;

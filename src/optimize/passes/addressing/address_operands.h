@@ -19,6 +19,8 @@ struct AddressOperand {
   int64_t immediate = 0;  // bytes
   MemorySpace space = MemorySpace::Generic;
 };
+// The only operations that have some.
+bool mayHaveAddresses(Op op);
 std::vector<AddressOperand> addressOperands(const Module& module, const Function& f, const Instruction& i);
 // The same into a list that is used again and again.
 void addressOperands(const Module& module, const Function& f, const Instruction& i,

@@ -1,5 +1,5 @@
-// Values are numbered register by register; one pass notes their definitions and one their uses. Retiring a value
-// follows its sources by a worklist, as far as nothing else reads them.
+// Values are numbered register by register; one pass over the instructions notes their uses. Retiring a value follows its
+// sources by a worklist, as far as nothing else reads them.
 #include "passes/addressing/address_values.h"
 
 #include <algorithm>
@@ -26,102 +26,124 @@ AddressValues::AddressValues(const Function& f, PassContext& context)
     const bool isAlone = !reg.isParameter && std::ranges::all_of(values, [](const LiveValue& v) {
       return v.kind == ValueKind::Instruction && !v.isPartial;
     });
-    for (std::size_t v = 0; v < values.size(); ++v)
-      values_.push_back({.reg = RegId(r), .definition = {}, .isAlone = isAlone});
+    for (std::size_t v = 0; v < values.size(); ++v) values_.push_back({.reg = RegId(r), .isAlone = isAlone});
   }
-  findDefinitions();
-  findUses();
 }
 
-void AddressValues::findDefinitions() {
-  for (uint32_t k = 0; k < values_.size(); ++k) {
-    const LiveValue& v = intervals_[values_[k].reg][value(ValueKey(k))];
-    if (v.kind != ValueKind::Instruction || v.isPartial) continue;
-    const InstrId id = slots_.instructionAt(v.def);
-    const Instruction& i = f_[id];
-    const auto operands = f_.operandsOf(i);
-    if (i.is(Instruction::Guarded) || operands.empty() || !operands[0].isRegister() ||
-        operands[0].role != Role::Def || operands[0].reg() != values_[k].reg)
-      continue;
-    const bool writesMore =
-        std::ranges::any_of(operands.subspan(1), [](const Operand& o) { return o.isRegister() && o.writes(); });
-    if (!writesMore) values_[k].definition = id;
+void AddressValues::findDefinition(ValueKey k) const {
+  Value& known = values_[k.value];
+  known.isDefinitionKnown = true;
+  const LiveValue& v = intervals_[known.reg][value(k)];
+  if (v.kind != ValueKind::Instruction || v.isPartial) return;
+  const InstrId id = slots_.instructionAt(v.def);
+  const Instruction& i = f_[id];
+  const auto operands = f_.operandsOf(i);
+  if (i.is(Instruction::Guarded) || operands.empty() || !operands[0].isRegister() ||
+      operands[0].role != Role::Def || operands[0].reg() != known.reg)
+    return;
+  const bool writesMore =
+      std::ranges::any_of(operands.subspan(1), [](const Operand& o) { return o.isRegister() && o.writes(); });
+  if (!writesMore) known.definition = id;
+}
+
+// Without a constructor: there are many.
+struct AddressValues::FoundUse {
+  uint32_t key, at, operand;
+  int32_t immediate;
+  MemorySpace space;
+  bool isAddress, isPlain;
+};
+
+// For an operand of an instruction; `addresses`: all of that instruction.
+AddressValues::FoundUse AddressValues::foundUse(uint32_t operand, std::span<const AddressOperand> addresses) {
+  FoundUse use{.operand = operand, .immediate = 0, .space = MemorySpace::Generic, .isAddress = false};
+  for (const AddressOperand& a : addresses) {
+    if (a.operand != operand) continue;
+    use.immediate = static_cast<int32_t>(a.immediate);
+    use.space = a.space;
+    // The constant bank and the parameters have narrower constants and addresses of their own.
+    use.isAddress =
+        a.immediate == use.immediate && a.space != MemorySpace::Constant && a.space != MemorySpace::Other;
+    break;
   }
+  return use;
 }
 
 // All uses in the order of the text first, then by value.
-void AddressValues::findUses() {
-  struct Found {
-    ValueKey key;
-    ValueUse use;
-  };
-  std::vector<Found> found;
-  found.reserve(f_.operands.size());
-  std::vector<bool> isNoted(values_.size());  // among addresses_
+void AddressValues::findUses() const {
+  uses_ = std::make_unique<Uses>();
+  std::vector<Uses::Row>& rows = uses_->rows;
+  rows.resize(values_.size());
+  const auto found = std::make_unique_for_overwrite<FoundUse[]>(f_.operands.size());
+  FoundUse* end = found.get();
+  std::vector<bool> isNoted(values_.size());  // among the addresses
   std::vector<AddressOperand> addresses;      // of the instruction at hand
+  const uint32_t* const first = first_.data();
   for (uint32_t b = 0; b < cfg_.size(); ++b)
     for (const InstrId id : slots_.instructions(BlockId(b))) {
-      const Instruction& i = f_[id];
-      const auto operands = f_.operandsOf(i);
-      const SlotIndex at = slots_[id];
+      const auto operands = f_.operandsOf(f_[id]);
       bool isKnown = false, isFirst = true;
-      uint32_t end = 0;  // of the group at hand
-      for (uint32_t k = 0; k < operands.size(); ++k) {
-        const Operand& o = operands[k];
-        if (o.isGroup()) {
-          end = std::max(end, k + 1 + o.inside());
+      const Operand* groupEnd = nullptr;  // of the group at hand
+      for (const Operand& o : operands) {
+        if (!o.isRegister()) {
+          if (o.isGroup()) groupEnd = std::max(groupEnd, &o + 1 + o.inside());
           continue;
         }
-        if (!o.isRegister() || !o.reads() || first_[o.payload] == UINT32_MAX) continue;
+        if (!o.reads() || first[o.payload] == UINT32_MAX) continue;
         if (isFirst) {
           isFirst = false;
-          const OpcodeForm& form = module_.form(i);
+          const OpcodeForm& form = module_.form(f_[id]);
           isKnown = form.knowsOperands() && !form.is(effect::Async | effect::Unknown | effect::Call);
-          addressOperands(module_, f_, i, addresses);
+          addresses.clear();
+          if (mayHaveAddresses(form.op)) addressOperands(module_, f_, f_[id], addresses);
         }
-        const ValueKey key = this->key(o.reg(), intervals_[o.reg()].valueIn(at));
-        if (!key.valid()) continue;
-        ValueUse use{.at = id, .operand = k};
-        for (const AddressOperand& a : addresses) {
-          if (a.operand != k) continue;
-          // The constant bank and the parameters have narrower constants and addresses of their own.
-          use.isAddress = a.immediate == static_cast<int32_t>(a.immediate) && a.space != MemorySpace::Constant &&
-                          a.space != MemorySpace::Other;
-          use.immediate = static_cast<int32_t>(a.immediate);
-          use.space = a.space;
-          break;
-        }
-        use.isPlain = isKnown && k >= end && o.role == Role::Use && o.flags == 0;
-        if (use.isAddress && !isNoted[key.value]) {
+        const ValueId value = intervals_[o.reg()].valueIn(slots_[id]);
+        if (!value.valid()) continue;
+        const ValueKey key(first[o.payload] + value.value);
+        *end = foundUse(static_cast<uint32_t>(&o - operands.data()), addresses);
+        end->key = key.value;
+        end->at = id.value;
+        end->isPlain = isKnown && &o >= groupEnd && o.role == Role::Use && o.flags == 0;
+        if (end->isAddress && !isNoted[key.value]) {
           isNoted[key.value] = true;
-          addresses_.push_back(key);
+          uses_->addresses.push_back(key);
         }
-        ++values_[key.value].useRoom;
-        found.push_back({key, use});
+        ++end;
+        ++rows[key.value].room;
       }
     }
-  std::ranges::sort(addresses_);
-  uses_.resize(found.size());
-  ValueUse* next = uses_.data();
-  for (Value& v : values_) {
-    v.uses = next;
-    next += v.useRoom;
+  std::ranges::sort(uses_->addresses);
+  sortUses({found.get(), end});
+}
+
+void AddressValues::sortUses(std::span<const FoundUse> found) const {
+  std::vector<Uses::Row>& rows = uses_->rows;
+  auto* next = static_cast<ValueUse*>(uses_->memory.allocate(found.size() * sizeof(ValueUse), alignof(ValueUse)));
+  for (Uses::Row& row : rows) {
+    row.first = next;
+    next += row.room;
   }
-  for (const Found& one : found) {
-    Value& v = values_[one.key.value];
-    v.uses[v.useCount++] = one.use;
+  for (const FoundUse& u : found) {
+    Uses::Row& row = rows[u.key];
+    std::construct_at(row.first + row.count++, ValueUse{.at = InstrId(u.at),
+                                                        .operand = u.operand,
+                                                        .immediate = u.immediate,
+                                                        .isAddress = u.isAddress,
+                                                        .space = u.space,
+                                                        .isPlain = u.isPlain});
   }
 }
 
 void AddressValues::addUse(ValueKey k, const ValueUse& use) {
-  Value& v = values_[k.value];
-  if (v.useCount == v.useRoom) {
-    v.useRoom = 2 * v.useRoom + 2;
-    auto* const more = static_cast<ValueUse*>(more_.allocate(v.useRoom * sizeof(ValueUse), alignof(ValueUse)));
-    std::uninitialized_copy_n(v.uses, v.useCount, more);
-    v.uses = more;
+  Uses::Row& row = allUses().rows[k.value];
+  if (row.count == row.room) {
+    row.room = 2 * row.room + 2;
+    auto* const more =
+        static_cast<ValueUse*>(uses_->memory.allocate(row.room * sizeof(ValueUse), alignof(ValueUse)));
+    std::uninitialized_copy_n(row.first, row.count, more);
+    row.first = more;
   }
-  std::construct_at(v.uses + v.useCount++, use);
+  std::construct_at(row.first + row.count++, use);
 }
 
 bool AddressValues::isAddress(ValueKey k) const {
@@ -140,9 +162,9 @@ bool AddressValues::reaches(ValueKey k, InstrId at, bool& extends) const {
 }
 
 void AddressValues::dropUses(ValueKey k, InstrId id) {
-  Value& v = values_[k.value];
-  const auto kept = std::remove_if(v.uses, v.uses + v.useCount, [&](const ValueUse& u) { return u.at == id; });
-  v.useCount = static_cast<uint32_t>(kept - v.uses);
+  Uses::Row& row = allUses().rows[k.value];
+  const auto kept = std::remove_if(row.first, row.first + row.count, [&](const ValueUse& u) { return u.at == id; });
+  row.count = static_cast<uint32_t>(kept - row.first);
 }
 
 void AddressValues::retire(ValueKey first) {

@@ -3,10 +3,11 @@
 //
 // What an address is, address_operands.h says; those of constant memory and of parameters are left out. Uses can be
 // moved from one value to another and instructions can be taken away, so that what is dead, or would be, is known
-// without computing anything anew. Only reachable code counts. Cost: linear in operands, times the logarithm of a
-// register's segments.
+// without computing anything anew. Only reachable code counts. Cost: linear in values; of uses, which are found when they
+// are first asked for, linear in operands, times the logarithm of a register's segments.
 #pragma once
 
+#include <memory>
 #include <memory_resource>
 #include <span>
 #include <vector>
@@ -45,14 +46,21 @@ class AddressValues {
   ValueKey read(RegId r, InstrId at) const { return key(r, intervals_[r].valueIn(slots_[at])); }
   ValueKey written(RegId r, InstrId at) const { return key(r, intervals_[r].valueOut(slots_[at])); }
   // The instruction that makes all of it and nothing else, without a guard; none for others.
-  InstrId definition(ValueKey k) const { return values_[k.value].definition; }
+  InstrId definition(ValueKey k) const {
+    const Value& v = values_[k.value];
+    if (!v.isDefinitionKnown) findDefinition(k);
+    return v.definition;
+  }
   SlotIndex place(ValueKey k) const { return intervals_[reg(k)][value(k)].def; }
   // Whether the value never meets another of its register: each place that needs it is among its uses.
   bool isAlone(ValueKey k) const { return values_[k.value].isAlone; }
-  std::span<const ValueUse> uses(ValueKey k) const { return {values_[k.value].uses, values_[k.value].useCount}; }
+  std::span<const ValueUse> uses(ValueKey k) const {
+    const Uses::Row& row = allUses().rows[k.value];
+    return {row.first, row.count};
+  }
   bool isAddress(ValueKey k) const;
   // Values that are or have been addresses, in the order of the registers.
-  std::span<const ValueKey> addresses() const { return addresses_; }
+  std::span<const ValueKey> addresses() const { return allUses().addresses; }
 
   // Whether `k` can be read by instruction `at`: its definition dominates that, and its register still holds it
   // there. `extends`: it is not live there today.
@@ -60,7 +68,7 @@ class AddressValues {
 
   // ---- changes, which are noted here only ----
   void addUse(ValueKey k, const ValueUse& use);
-  void clearUses(ValueKey k) { values_[k.value].useCount = 0; }
+  void clearUses(ValueKey k) { allUses().rows[k.value].count = 0; }
   // Instruction `id` reads `k` no more.
   void dropUses(ValueKey k, InstrId id);
   // Values without uses that a pure instruction made: takes away what that reads, and so on.
@@ -71,13 +79,27 @@ class AddressValues {
   struct Value {
     RegId reg;
     InstrId definition;
-    bool isAlone = false;
-    uint32_t useCount = 0, useRoom = 0;
-    ValueUse* uses = nullptr;  // in uses_, or in more_ where one has become more
+    bool isAlone = false, isDefinitionKnown = false;
+  };
+  struct Uses {
+    struct Row {
+      uint32_t count = 0, room = 0;
+      ValueUse* first = nullptr;  // in memory
+    };
+    std::pmr::monotonic_buffer_resource memory;
+    std::vector<Row> rows;  // by value
+    std::vector<ValueKey> addresses;
   };
 
-  void findDefinitions();
-  void findUses();
+  Uses& allUses() const {
+    if (!uses_) findUses();
+    return *uses_;
+  }
+  struct FoundUse;
+  static FoundUse foundUse(uint32_t operand, std::span<const AddressOperand> addresses);
+  void findDefinition(ValueKey k) const;
+  void findUses() const;
+  void sortUses(std::span<const FoundUse> found) const;
 
   const Function& f_;
   const Module& module_;
@@ -85,12 +107,10 @@ class AddressValues {
   const DominatorTree& dominators_;
   const SlotIndexes& slots_;
   const LiveIntervals& intervals_;
-  std::vector<uint32_t> first_;  // by RegId: the key of its first value; UINT32_MAX for other registers
-  std::vector<Value> values_;
-  std::vector<ValueUse> uses_;  // by value
-  std::pmr::monotonic_buffer_resource more_;
-  std::vector<ValueKey> addresses_;
-  std::vector<bool> isRetired_;  // by InstrId
+  std::vector<uint32_t> first_;         // by RegId: the key of its first value; UINT32_MAX for other registers
+  mutable std::vector<Value> values_;   // definitions when first asked for
+  mutable std::unique_ptr<Uses> uses_;  // none: not asked for yet
+  std::vector<bool> isRetired_;         // by InstrId
 };
 
 }  // namespace ptxopt

@@ -103,8 +103,7 @@ bool WideProducts::look(InstrId id) {
   const auto operands = withoutGuard(f_, id);
   if (isExactlyWide(opcode, Op::Mul)) {
     if (operands.size() != 3 || !operands[0].isRegister()) return false;
-    if (const auto factor = immediate(f_, operands[2]))
-      needFactor(static_cast<int64_t>(*factor), uses_.of(operands[0], id).parameters);
+    if (immediate(f_, operands[2])) wide_.push_back(id);
     return false;
   }
   if (isAddition(opcode)) {
@@ -245,6 +244,11 @@ void WideProducts::add(InstrId id) {
 void WideProducts::finish() {
   for (const InstrId id : additions_)
     if (!isTaken_[id.value] && !isGone_[id.value]) add(id);
+  if (!waiting_.empty())
+    for (const InstrId id : wide_) {
+      const auto operands = withoutGuard(f_, id);
+      needFactor(static_cast<int64_t>(*immediate(f_, operands[2])), uses_.of(operands[0], id).parameters);
+    }
   for (const Waiting& w : waiting_) {
     // One addition less for a register that holds the factor.
     if (needs_[w.factor] > 1)

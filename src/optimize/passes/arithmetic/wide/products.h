@@ -89,6 +89,7 @@ class WideProducts {
   MissedRemarks& missed_;
   ProductUses uses_;
   std::map<int64_t, unsigned> needs_;  // by factor: the additions to parameters that it is multiplied for
+  std::vector<InstrId> wide_;          // mul.wide by a number
   std::vector<Waiting> waiting_;
   std::vector<InstrId> additions_;  // of an extended number
   RangeRegisterBudget budget_;
