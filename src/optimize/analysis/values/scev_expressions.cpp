@@ -14,10 +14,10 @@ uint64_t mix(uint64_t h, uint64_t x) {
 }
 
 uint64_t hashOf(const Expr& n, std::span<const ExprTerm> terms) {
-  uint64_t h = mix(static_cast<uint64_t>(n.kind) << 8 | n.width, n.constant);
-  h = mix(mix(h, uint64_t{n.first} << 32 | n.second), n.loop.value);
-  for (const ExprTerm& t : terms) h = mix(mix(h, t.expr.value), t.factor);
-  return h;
+  uint64_t h = mix(uint64_t{n.loop.value} << 16 | static_cast<uint64_t>(n.kind) << 8 | n.width, n.constant);
+  h = mix(h, uint64_t{n.first} << 32 | n.second);
+  for (const ExprTerm& t : terms) h = mix(h, t.factor + (uint64_t{t.expr.value} << 32));
+  return h ^ h >> 32;
 }
 
 }  // namespace
@@ -44,25 +44,29 @@ void ScevExpressions::noteVarying(Expr& node, ExprId part) const {
 }
 
 void ScevExpressions::grow() {
-  table_.assign(table_.size() * 2, ExprId::kNone);
+  std::vector<Slot> old(table_.size() * 2);
+  old.swap(table_);
   const std::size_t mask = table_.size() - 1;
-  for (uint32_t n = 0; n < nodes_.size(); ++n) {
-    std::size_t at = hashOf(nodes_[n], terms(ExprId(n))) & mask;
-    while (table_[at] != ExprId::kNone) at = (at + 1) & mask;
-    table_[at] = n;
+  for (const Slot& slot : old) {
+    if (slot.node == ExprId::kNone) continue;
+    std::size_t at = slot.hash & mask;
+    while (table_[at].node != ExprId::kNone) at = (at + 1) & mask;
+    table_[at] = slot;
   }
 }
 
-ExprId ScevExpressions::intern(Expr node, std::span<const ExprTerm> terms) {
+ExprId ScevExpressions::intern(Expr& node, std::span<const ExprTerm> terms) {
   if (nodes_.size() * 2 >= table_.size()) grow();
   const std::size_t mask = table_.size() - 1;
-  std::size_t at = hashOf(node, terms) & mask;
-  for (; table_[at] != ExprId::kNone; at = (at + 1) & mask) {
-    const Expr& known = nodes_[table_[at]];
+  const auto hash = static_cast<uint32_t>(hashOf(node, terms));
+  std::size_t at = hash & mask;
+  for (; table_[at].node != ExprId::kNone; at = (at + 1) & mask) {
+    if (table_[at].hash != hash) continue;
+    const Expr& known = nodes_[table_[at].node];
     if (known.kind == node.kind && known.width == node.width && known.constant == node.constant &&
         known.first == node.first && known.second == node.second && known.loop == node.loop &&
-        std::ranges::equal(this->terms(ExprId(table_[at])), terms))
-      return ExprId(table_[at]);
+        std::ranges::equal(this->terms(ExprId(table_[at].node)), terms))
+      return ExprId(table_[at].node);
   }
   noteLoop(node, node.loop);
   switch (node.kind) {
@@ -80,7 +84,7 @@ ExprId ScevExpressions::intern(Expr node, std::span<const ExprTerm> terms) {
   node.termCount = static_cast<uint32_t>(terms.size());
   terms_.insert(terms_.end(), terms.begin(), terms.end());
   nodes_.push_back(node);
-  table_[at] = static_cast<uint32_t>(nodes_.size() - 1);
+  table_[at] = {static_cast<uint32_t>(nodes_.size() - 1), hash};
   return ExprId(nodes_.size() - 1);
 }
 

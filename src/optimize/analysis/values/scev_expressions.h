@@ -90,7 +90,7 @@ constexpr int64_t signedAt(uint64_t bits, unsigned width) {
 
 class ScevExpressions {
  public:
-  explicit ScevExpressions(const Loops& loops) : loops_(loops), table_(1024, ExprId::kNone) {}
+  explicit ScevExpressions(const Loops& loops) : loops_(loops), table_(1024) {}
 
   const Expr& operator[](ExprId e) const { return nodes_[e.value]; }
   std::size_t size() const { return nodes_.size(); }
@@ -138,7 +138,8 @@ class ScevExpressions {
   bool contains(ExprId e, ExprId what) const;
 
  private:
-  ExprId intern(Expr node, std::span<const ExprTerm> terms);
+  // `node` has all but its terms, its size and where it varies.
+  ExprId intern(Expr& node, std::span<const ExprTerm> terms);
   ExprId extend(ExprKind kind, ExprId a, unsigned width);
   ExprId sum(unsigned width, uint64_t constant, std::vector<ExprTerm>& terms);
   void takeApart(ExprId e, uint64_t factor, uint64_t& constant, std::vector<ExprTerm>& terms) const;
@@ -150,7 +151,11 @@ class ScevExpressions {
   const Loops& loops_;
   std::vector<Expr> nodes_;
   std::vector<ExprTerm> terms_;
-  std::vector<uint32_t> table_;    // open addressing over nodes_
+  // Open addressing over nodes_, with the upper half of each hash.
+  struct Slot {
+    uint32_t node = ExprId::kNone, hash = 0;
+  };
+  std::vector<Slot> table_;
   std::vector<ExprTerm> scratch_;  // the memory of sums that are being made
 };
 

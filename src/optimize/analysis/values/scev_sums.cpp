@@ -9,6 +9,16 @@ namespace {
 
 constexpr std::size_t kMostDistributed = 8;  // terms of a sum that a product is multiplied out over
 
+// By expression. Mostly they are a few that come in order.
+void sortTerms(std::vector<ExprTerm>& terms) {
+  constexpr std::size_t kFew = 16;
+  const auto isBefore = [](const ExprTerm& a, const ExprTerm& b) { return a.expr < b.expr; };
+  if (terms.size() > kFew) return std::sort(terms.begin(), terms.end(), isBefore);
+  for (std::size_t k = 1; k < terms.size(); ++k)
+    for (std::size_t to = k; to != 0 && isBefore(terms[to], terms[to - 1]); --to)
+      std::swap(terms[to], terms[to - 1]);
+}
+
 }  // namespace
 
 // Adds `factor` times `e` to a sum that is being made.
@@ -26,7 +36,7 @@ void ScevExpressions::takeApart(ExprId e, uint64_t factor, uint64_t& constant, s
 
 // The canonical form of a constant and terms that are not sums. Uses up `terms`.
 ExprId ScevExpressions::sum(unsigned width, uint64_t constant, std::vector<ExprTerm>& terms) {
-  std::ranges::sort(terms, {}, [](const ExprTerm& t) { return t.expr.value; });
+  sortTerms(terms);
   std::size_t kept = 0;
   for (std::size_t k = 0; k < terms.size(); ++k) {
     if (kept != 0 && terms[kept - 1].expr == terms[k].expr)
