@@ -14,7 +14,8 @@ namespace ptxopt {
 bool ScevInstructions::isLaunchConstant(InstrId id, uint64_t& key) const {
   const Instruction& i = s_.f_[id];
   const OpcodeForm& form = s_.module_.form(i);
-  if (!i.isInstruction() || i.is(Instruction::Guarded) || form.vector != 1) return false;
+  if (!i.isInstruction() || (form.op != Op::Mov && form.op != Op::Ld)) return false;
+  if (i.is(Instruction::Guarded) || form.vector != 1) return false;
   const auto operands = s_.f_.operandsOf(i);
   const bool isNamed = !s_.f_.hidesNames;  // the same everywhere
   if (form.op == Op::Mov) {
@@ -205,12 +206,14 @@ ExprId ScevInstructions::result(InstrId id, RegId reg) {
   // What follows computes one register from two or more operands without groups and expressions.
   if (form.effects != effect::Pure || operands.size() < 2 || !operands[0].isRegister()) return {};
   if (operands[0].role != Role::Def || form.vector != 1) return {};
+  const bool converts = form.op == Op::Cvt || form.op == Op::Cvta;
+  // min.relu.s32: negative results are 0.
+  if (!converts && (!isInteger(form.type) || form.has(ModifierFlag::Saturate) || form.has(ModifierFlag::Relu)))
+    return {};
   if (!PlainOperands::areSingle(operands)) return {};  // of `10 + 4` the first entry is 10
   if (form.op == Op::Cvt) return convert(id, form, operands[1], registerWidth);
   if (form.op == Op::Cvta)
     return isGlobalConversion(form) && registerWidth == 64 ? source(id, operands[1], 64) : ExprId();
-  // min.relu.s32: negative results are 0.
-  if (!isInteger(form.type) || form.has(ModifierFlag::Saturate) || form.has(ModifierFlag::Relu)) return {};
   const unsigned width = info(form.type).bits;
   const bool isWide = (form.op == Op::Mul || form.op == Op::Mad) && form.half == ProductHalf::Wide;
   if (registerWidth != (isWide ? 2 * width : width)) return {};
