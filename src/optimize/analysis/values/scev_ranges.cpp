@@ -31,7 +31,9 @@ IntegerRange ScalarEvolution::rangeAt(ExprId e, BlockId block) {
       IntegerRange all = IntegerRange::constant(n.width, n.constant);
       for (uint32_t k = 0; k < n.termCount; ++k) {
         const ExprTerm t = e_.terms(e)[k];
-        all = add(all, mul(of(t.expr), IntegerRange::constant(n.width, t.factor)));
+        const IntegerRange term = of(t.expr);
+        const IntegerRange scaled = t.factor == 1 ? term : mul(term, IntegerRange::constant(n.width, t.factor));
+        all = k == 0 && n.constant == 0 ? scaled : add(all, scaled);
       }
       return all;
     }
