@@ -49,7 +49,7 @@ ScalarEvolution::ScalarEvolution(const Module& module, const Function& function,
   // What was settled before all trip counts were known may say less than it could.
   for (const uint32_t key : made_) memo_[key] = ExprId();
   made_.clear();
-  rangeMemo_.clear();
+  forgetRanges();
 }
 
 unsigned ScalarEvolution::widthOf(RegId reg) const {

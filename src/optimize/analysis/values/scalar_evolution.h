@@ -124,6 +124,7 @@ class ScalarEvolution {
   void countTrips(LoopId l);
   TripCount countByTest(const ExitTest& t);
   bool isKnownOrdered(ExprId start, ExprId limit, bool goesUp, bool isSigned, BlockId header);
+  void forgetRanges();
   IntegerRange rangeAt(ExprId e, BlockId block);
   bool sumFits(ExprId sum, bool isSigned);
   ExprId extendInside(ExprId a, unsigned width, bool isSigned);
@@ -146,7 +147,8 @@ class ScalarEvolution {
   std::vector<InstrId> constantDefinitions_;          // by key
   std::vector<TripCount> trips_;                      // by LoopId
   std::vector<std::vector<ExitTest>> tests_;
-  std::unordered_map<uint32_t, IntegerRange> rangeMemo_;
+  std::vector<std::pair<ExprId, IntegerRange>> knownRanges_;
+  std::vector<uint32_t> rangeOf_;  // by ExprId: its place in knownRanges_ and one; 0: not known
   // What countsOther found last of an expression.
   struct OtherCounters {
     LoopId loop;

@@ -10,12 +10,20 @@ namespace ptxopt {
 using Wide = NumberDomain::Wide;
 
 IntegerRange ScalarEvolution::range(ExprId e) {
-  if (const auto known = rangeMemo_.find(e.value); known != rangeMemo_.end()) return known->second;
+  if (rangeOf_.size() <= e.value) rangeOf_.resize(e_.size());
+  if (rangeOf_[e.value] != 0) return knownRanges_[rangeOf_[e.value] - 1].second;
   // While it is being computed nothing is known of it.
-  rangeMemo_.emplace(e.value, IntegerRange::full(e_[e].width));
+  knownRanges_.emplace_back(e, IntegerRange::full(e_[e].width));
+  const std::size_t at = knownRanges_.size();
+  rangeOf_[e.value] = static_cast<uint32_t>(at);
   const IntegerRange r = rangeAt(e, BlockId());
-  rangeMemo_.insert_or_assign(e.value, r);
+  knownRanges_[at - 1].second = r;
   return r;
+}
+
+void ScalarEvolution::forgetRanges() {
+  for (const auto& [e, range] : knownRanges_) rangeOf_[e.value] = 0;
+  knownRanges_.clear();
 }
 
 // With the conditions that hold at a block, where there is one.

@@ -144,7 +144,7 @@ void ScalarEvolution::countTrips(LoopId l) {
     }
   }
   if (!trip.exact.valid() && exits.size() > 1 && !tests_[l.value].empty()) trip.unknown = "several-exits";
-  rangeMemo_.clear();
+  forgetRanges();
 }
 
 }  // namespace ptxopt
