@@ -75,7 +75,13 @@ class ScalarEvolution {
   ScevExpressions& expressions() { return e_; }
 
   // The expression of a value, where it begins. None for what is not an integer of 8 to 64 bits.
-  ExprId of(RegId reg, ValueId value);
+  ExprId of(RegId reg, ValueId value) {
+    if (!value.valid()) return {};
+    const uint32_t key = keyOf(reg, value);
+    if (!memo_[key].valid()) return settle(reg, value);
+    provisional_ += isProvisional_[key];
+    return memo_[key];
+  }
   // What an instruction finds in a register, and what it leaves there.
   ExprId read(RegId reg, InstrId at);
   ExprId written(RegId reg, InstrId at);
@@ -115,6 +121,7 @@ class ScalarEvolution {
 
   uint32_t keyOf(RegId reg, ValueId value) const { return ranges_.numbers()(reg, value); }
   unsigned widthOf(RegId reg) const;
+  ExprId settle(RegId reg, ValueId value);
   ExprId plain(RegId reg, ValueId value);
   ExprId compute(RegId reg, ValueId value);
   ExprId phi(RegId reg, ValueId value, BlockId block);
@@ -144,8 +151,11 @@ class ScalarEvolution {
   std::vector<ExprId> memo_;                          // by key, the number of a value
   std::vector<uint32_t> made_;                        // keys in the order in which they were settled
   std::unordered_map<uint64_t, uint32_t> constants_;  // what is read -> the key of the first value that holds it
-  std::vector<InstrId> constantDefinitions_;          // by key
-  std::vector<TripCount> trips_;                      // by LoopId
+  // By key: trip counts that were not known yet may have had to do with it.
+  std::vector<uint8_t> isProvisional_;
+  uint64_t provisional_ = 0;                  // such answers so far
+  std::vector<InstrId> constantDefinitions_;  // by key
+  std::vector<TripCount> trips_;              // by LoopId
   std::vector<std::vector<ExitTest>> tests_;
   std::vector<std::pair<ExprId, IntegerRange>> knownRanges_;
   std::vector<uint32_t> rangeOf_;  // by ExprId: its place in knownRanges_ and one; 0: not known
