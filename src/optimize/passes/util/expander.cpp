@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <numeric>
 
 #include "passes/util/insert_copy.h"
 #include "passes/util/insertion_places.h"
@@ -46,27 +47,40 @@ bool Expander::canBeNamed(RegId r, InstrId place) const {
 
 // What each value holds. A value that is a recurrence holds its expression only in the iteration in which it begins.
 void Expander::findValues() {
-  values_.resize(cfg_.size());
   isSearched_.resize(cfg_.size());
-  for (uint32_t r = 0; r < intervals_.size(); ++r) {
-    if (RegId(r) == Function::kCarry || f_.registers[r].lanes != 1) continue;
-    const auto& values = intervals_[RegId(r)].values();
-    for (uint32_t v = 0; v < values.size(); ++v)
-      values_[slots_.blockAt(values[v].def).value].push_back({RegId(r), ValueId(v)});
-  }
+  const auto forEachValue = [&](auto visit) {
+    for (uint32_t r = 0; r < intervals_.size(); ++r) {
+      if (RegId(r) == Function::kCarry || f_.registers[r].lanes != 1) continue;
+      const auto& values = intervals_[RegId(r)].values();
+      for (uint32_t v = 0; v < values.size(); ++v)
+        visit(slots_.blockAt(values[v].def).value, Value{RegId(r), ValueId(v)});
+    }
+  };
+  valueStart_.assign(cfg_.size() + 2, 0);
+  forEachValue([&](uint32_t block, const Value&) { ++valueStart_[block + 2]; });
+  std::partial_sum(valueStart_.begin(), valueStart_.end(), valueStart_.begin());
+  values_.resize(valueStart_.back());
+  // Each start moves to the end of its row, where the next one's is.
+  forEachValue([&](uint32_t block, const Value& v) { values_[valueStart_[block + 1]++] = v; });
 }
 
 void Expander::findHolders(BlockId b) {
   isSearched_[b.value] = true;
-  for (const Value& known : values_[b.value]) {
+  for (const Value& known : valuesOf(b)) {
     const LiveValue& v = intervals_[known.reg][known.value];
     const ExprId e = evolution_.of(known.reg, known.value);
     if (!e.valid() || e_.isConstant(e)) continue;
     const InstrId definition = v.kind == ValueKind::Instruction ? slots_.instructionAt(v.def) : InstrId();
     if (v.kind == ValueKind::Instruction && !definition.valid()) continue;
     const int64_t constant = signedAt(e_.constantPart(e), e_[e].width);
-    std::vector<Holder>& holders = holders_[e_.withoutConstant(e).value];
-    if (holders.size() < kMostHolders) holders.push_back({known.reg, known.value, b, definition, constant});
+    const ExprId key = e_.withoutConstant(e);
+    if (holders_.size() <= key.value) holders_.resize(e_.size());
+    Holders& holders = holders_[key.value];
+    if (holders.count == kMostHolders) continue;
+    ++holders.count;
+    Holder& added = allHolders_.emplace_back(Holder{known.reg, known.value, b, definition, constant});
+    (holders.last == nullptr ? holders.first : holders.last->next) = &added;
+    holders.last = &added;
   }
 }
 
@@ -95,13 +109,13 @@ const Expander::Holder* Expander::findHolder(ExprId e, const ExpansionPlace& pla
   // Only what dominates the place holds anything there: what was searched for one place need not be for the next.
   if (values_.empty()) findValues();
   for (BlockId b = place.block; b.valid() && !isSearched_[b.value]; b = dominators_.parent(b)) findHolders(b);
-  const auto known = holders_.find(e_.withoutConstant(e).value);
-  if (known == holders_.end()) return nullptr;
+  const ExprId key = e_.withoutConstant(e);
+  if (key.value >= holders_.size()) return nullptr;
   const Holder* best = nullptr;
-  for (const Holder& h : known->second)
-    if (accept(h) && canName(h, place) &&
-        (best == nullptr || dominators_.depth(h.block) > dominators_.depth(best->block)))
-      best = &h;
+  for (const Holder* h = holders_[key.value].first; h != nullptr; h = h->next)
+    if (accept(*h) && canName(*h, place) &&
+        (best == nullptr || dominators_.depth(h->block) > dominators_.depth(best->block)))
+      best = h;
   return best;
 }
 
@@ -122,7 +136,7 @@ std::optional<Expander::OfCounter> Expander::ofCounter(ExprId recurrence, const 
   if (!loops.contains(n.loop, place.block)) return std::nullopt;
   if (values_.empty()) findValues();
   std::size_t tries = 0;
-  for (const Value& known : values_[loops[n.loop].header.value]) {
+  for (const Value& known : valuesOf(loops[n.loop].header)) {
     if (intervals_[known.reg][known.value].kind != ValueKind::Phi) continue;
     OfCounter made{.counter = evolution_.of(known.reg, known.value), .rest = {}};
     if (!made.counter.valid() || !e_.isRecurrence(made.counter, n.loop)) continue;

@@ -10,9 +10,10 @@
 // a quotient. Cost: linear in the expression; the table of what registers hold is made once, linear in the function.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <optional>
-#include <unordered_map>
+#include <span>
 
 #include "passes/addressing/loop_uses.h"
 #include "passes/util/register_scopes.h"
@@ -78,8 +79,14 @@ class Expander {
     RegId reg;
     ValueId value;
     BlockId block;
-    InstrId definition;    // none for phis and entry values
-    int64_t constant = 0;  // its constant part
+    InstrId definition;      // none for phis and entry values
+    int64_t constant = 0;    // its constant part
+    Holder* next = nullptr;  // of those that hold the same but for that
+  };
+  // In the order in which they were found.
+  struct Holders {
+    Holder *first = nullptr, *last = nullptr;
+    std::size_t count = 0;
   };
 
   void findValues();
@@ -127,11 +134,16 @@ class Expander {
     RegId reg;
     ValueId value;
   };
-  std::vector<std::vector<Value>> values_;                     // by block that defines them; made when first needed
-  std::vector<bool> isSearched_;                               // by block: its values are among the holders
-  std::unordered_map<uint32_t, std::vector<Holder>> holders_;  // by ExprId without the constant part
-  std::map<std::pair<uint32_t, uint32_t>, RegId> copies_;      // by register and value
-  std::map<std::pair<uint32_t, uint32_t>, RegId> emitted_;     // by expression and place
+  std::span<const Value> valuesOf(BlockId b) const {
+    return std::span(values_).subspan(valueStart_[b.value], valueStart_[b.value + 1] - valueStart_[b.value]);
+  }
+  std::vector<Value> values_;         // by block that defines them; made when first needed
+  std::vector<uint32_t> valueStart_;  // by block, and the end of the last
+  std::vector<bool> isSearched_;      // by block: its values are among the holders
+  std::deque<Holder> allHolders_;
+  std::vector<Holders> holders_;                            // by ExprId without the constant part
+  std::map<std::pair<uint32_t, uint32_t>, RegId> copies_;   // by register and value
+  std::map<std::pair<uint32_t, uint32_t>, RegId> emitted_;  // by expression and place
   std::size_t inserted_ = 0;
 };
 
