@@ -53,8 +53,8 @@ class Chooser {
 
   void findUses() {
     definitions_.resize(f_.registers.size());
-    addressOnly_.assign(f_.registers.size(), true);
-    sumOnly_.assign(f_.registers.size(), true);
+    addressOnly_.assign(f_.registers.size(), 1);
+    sumOnly_.assign(f_.registers.size(), 1);
     for (const RegId r : f_.returnRegisters) definitions_[r.value] = 2;
     for (uint32_t r = 0; r < f_.registers.size(); ++r)
       if (f_.registers[r].isParameter) definitions_[r] = 2;
@@ -76,8 +76,8 @@ class Chooser {
           definition_[o.payload] = id;
         }
         if (o.reads()) {
-          if (at >= addressEnd) addressOnly_[o.payload] = false;
-          if (!isSum) sumOnly_[o.payload] = false;
+          if (at >= addressEnd) addressOnly_[o.payload] = 0;
+          if (!isSum) sumOnly_[o.payload] = 0;
         }
       }
     }
@@ -119,9 +119,10 @@ class Chooser {
     if (form.op == Op::Ld && isFixed &&
         std::none_of(operands.begin() + 1, operands.end(), [](const Operand& o) { return o.isRegister(); }))
       return Fate::Gone;
-    if (operands.size() == 3 && isWideSum(form) && single(source) && isNumber(operands[2]) && addressOnly_[r.value])
+    if (operands.size() == 3 && isWideSum(form) && single(source) && isNumber(operands[2]) &&
+        addressOnly_[r.value] != 0)
       return Fate::Lends;
-    if (sumOnly_[r.value] && single(source)) {
+    if (sumOnly_[r.value] != 0 && single(source)) {
       if (isWidening(form) && (operands.size() == 2 || isNumber(operands[2]))) return Fate::Lends;
       if (isScaling(form) && isNumber(operands[2]) && isLent(source.reg())) return Fate::Lends;
     }
@@ -159,11 +160,13 @@ class Chooser {
       RegId reg;
       AllocatedValue::Span span;
     };
+    std::vector<RegId> kept(f_.registers.size());
+    for (uint32_t r = 0; r < kept.size(); ++r) kept[r] = keptFor(RegId(r));
     // By register, in counted rows; the pieces of one come in order unless it lends to others.
     std::vector<Piece> unsorted;
     std::vector<uint32_t> start(f_.registers.size() + 1);
     for (const RegisterPressure::Span& s : pressure_.spans())
-      if (const RegId r = keptFor(s.reg); r.valid()) {
+      if (const RegId r = kept[s.reg.value]; r.valid()) {
         unsorted.push_back({r, {s.first, s.last}});
         ++start[r.value + 1];
       }
@@ -204,7 +207,7 @@ class Chooser {
     for (uint32_t v = 0; v < values.size(); ++v) number[values[v].reg.value] = v;
     result.valueOf.assign(f_.registers.size(), AllocatedValues::kNone);
     for (uint32_t r = 0; r < f_.registers.size(); ++r)
-      if (const RegId allocated = keptFor(RegId(r)); allocated.valid()) result.valueOf[r] = number[allocated.value];
+      if (kept[r].valid()) result.valueOf[r] = number[kept[r].value];
     return result;
   }
 
@@ -216,7 +219,7 @@ class Chooser {
   std::vector<Fate> fates_;           // by register, like the others
   std::vector<InstrId> definition_;   // the last in the text
   std::vector<uint8_t> definitions_;  // up to 2
-  std::vector<bool> addressOnly_, sumOnly_;
+  std::vector<uint8_t> addressOnly_, sumOnly_;
 };
 
 }  // namespace
