@@ -131,7 +131,7 @@ BitVector findUniform(const Module& module, const Function& function, const Cfg&
 RegisterFiles findRegisterFiles(const Module& module, const Function& function, const Cfg& cfg,
                                 const DominatorTree& dominators) {
   RegisterFiles files(function);
-  files.moveToUniform(findUniform(module, function, cfg, dominators));
+  files.moveToUniform(UniformFinder(module, function, cfg, dominators).run());
   return files;
 }
 
