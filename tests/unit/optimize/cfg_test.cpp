@@ -144,3 +144,37 @@ TEST_CASE("cfg: scopes and many blocks") {
   CHECK(cfg[BlockId(99999u)].reachable);
   CHECK(cfg.postOrder().front() == BlockId(99999u));
 }
+
+TEST_CASE("cfg: an update takes over the edges where branches and labels stay, and only there") {
+  const std::string body =
+      "@%p bra A;\nadd.s32 %r1, %r2, 1;\nadd.s32 %r3, %r1, 1;\nbra B;\nA:\nmov.u32 %r4, 0;\nB:\nret;\n";
+  const auto hasSameEdgesAfter = [&](auto change) {
+    const Parsed p(kHeader + ".entry k()\n{\n" + kRegisters + body + "}\n");
+    Function& f = p.function();
+    std::vector<InstrId> code;
+    for (const InstrId id : f)
+      if (f[id].isInstruction()) code.push_back(id);
+    Cfg before(*p, f);
+    change(f, code);
+    bool hasSameEdges = false;
+    CHECK(Cfg(*p, f, std::move(before), hasSameEdges) == Cfg(*p, f));
+    return hasSameEdges;
+  };
+  using Code = std::vector<InstrId>;
+  CHECK(hasSameEdgesAfter([](Function&, const Code&) {}));
+  CHECK(hasSameEdgesAfter([](Function& f, const Code& code) { f.erase(code[1]); }));  // a block begins elsewhere
+  CHECK(hasSameEdgesAfter([](Function& f, const Code& code) { f.erase(code[2]); }));
+  // A branch that is no more, guarded or not, and one that goes elsewhere.
+  CHECK_FALSE(hasSameEdgesAfter([](Function& f, const Code& code) { f.erase(code[0]); }));
+  CHECK_FALSE(hasSameEdgesAfter([](Function& f, const Code& code) { f.erase(code[3]); }));
+  CHECK_FALSE(hasSameEdgesAfter([](Function& f, const Code& code) {
+    for (Operand& o : f.operandsOf(f[code[3]]))
+      if (o.kind == OperandKind::Label) o.payload = 1 - o.payload;
+    f.touch(code[3]);
+  }));
+  // A branch that becomes another instruction in its place.
+  CHECK_FALSE(hasSameEdgesAfter([](Function& f, const Code& code) {
+    f[code[3]].payload = f[code[4]].payload;
+    f.touch(code[3]);
+  }));
+}

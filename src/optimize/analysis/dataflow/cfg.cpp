@@ -73,7 +73,9 @@ void Cfg::findBlocks(const Module& module, const Function& f) {
 class Cfg::EdgeList {
  public:
   EdgeList(const Module& module, const Function& f, Cfg& cfg)
-      : module_(module), f_(f), cfg_(cfg), latest_(cfg.size(), UINT32_MAX) {}
+      : module_(module), f_(f), cfg_(cfg), latest_(cfg.size(), UINT32_MAX) {
+    edges_.reserve(2 * cfg.size());  // mostly enough
+  }
 
   // In the order of their sources.
   const std::vector<std::pair<uint32_t, uint32_t>>& edges() const { return edges_; }
@@ -158,20 +160,54 @@ Cfg::Cfg(const Module& module, const Function& function) {
 
 Cfg::Cfg(const Module& module, const Function& function, Cfg&& before, bool& hasSameEdges) {
   findBlocks(module, function);
-  EdgeList list(module, function, *this);
-  findEdges(module, function, list);
-  hasSameEdges = hasEdges(list, before);
-  if (hasSameEdges) {
-    for (std::size_t b = 0; b < blocks_.size(); ++b) blocks_[b].reachable = before.blocks_[b].reachable;
-    successors_ = std::move(before.successors_);
-    predecessors_ = std::move(before.predecessors_);
-    successorStart_ = std::move(before.successorStart_);
-    predecessorStart_ = std::move(before.predecessorStart_);
-    postOrder_ = std::move(before.postOrder_);
-  } else {
-    storeEdges(list.edges());
-    findReachable();
+  hasSameEdges = endsAs(module, function, before);
+  if (!hasSameEdges) {
+    EdgeList list(module, function, *this);
+    findEdges(module, function, list);
+    hasSameEdges = hasEdges(list, before);
+    if (!hasSameEdges) {
+      storeEdges(list.edges());
+      findReachable();
+    }
   }
+  if (hasSameEdges) takeEdges(std::move(before));
+}
+
+void Cfg::takeEdges(Cfg&& before) {
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    blocks_[b].leaves = before.blocks_[b].leaves;
+    blocks_[b].returns = before.blocks_[b].returns;
+    blocks_[b].reachable = before.blocks_[b].reachable;
+  }
+  successors_ = std::move(before.successors_);
+  predecessors_ = std::move(before.predecessors_);
+  successorStart_ = std::move(before.successorStart_);
+  predecessorStart_ = std::move(before.predecessorStart_);
+  roots_ = std::move(before.roots_);
+  postOrder_ = std::move(before.postOrder_);
+}
+
+// Whether blocks end with the branches that ended them, which nobody has changed, and labels stand where they stood: most
+// passes leave it so, and the edges are the same then. Where labels are values, and with tables, a closer look is needed.
+bool Cfg::endsAs(const Module& module, const Function& f, const Cfg& before) const {
+  if (!before.complete_ || blocks_.size() != before.blocks_.size() || before.roots_.size() != 1) return false;
+  for (const Label& label : f.labels)
+    if (!label.place.valid() || label.place.value >= before.blockOf_.size() ||
+        blockOf_[label.place.value] != before.blockOf_[label.place.value])
+      return false;
+  for (uint32_t b = 0; b < blocks_.size(); ++b) {
+    const InstrId last = blocks_[b].last;
+    if (!last.valid() || !endsBlock(module, f[last])) {
+      const auto to = before.successors(BlockId(b));
+      const bool fellThrough = b + 1 == blocks_.size() ? to.empty() && before.blocks_[b].returns
+                                                       : to.size() == 1 && to[0].value == b + 1;
+      if (!fellThrough || before.blocks_[b].leaves != (b + 1 == blocks_.size())) return false;
+    } else if (last != before.blocks_[b].last || f[last].is(Instruction::Changed) ||
+               module.form(f[last]).is(effect::IndirectBranch | effect::Unknown)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 void Cfg::findEdges(const Module& module, const Function& f, EdgeList& list) {

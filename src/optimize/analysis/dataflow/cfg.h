@@ -69,6 +69,8 @@ class Cfg {
   void findBlocks(const Module& module, const Function& f);
   void findEdges(const Module& module, const Function& f, EdgeList& list);
   bool hasEdges(const EdgeList& list, const Cfg& before) const;
+  bool endsAs(const Module& module, const Function& f, const Cfg& before) const;
+  void takeEdges(Cfg&& before);
   void findRoots(const Module& module, const Function& f, EdgeList& list);
   void storeEdges(std::span<const std::pair<uint32_t, uint32_t>> edges);
   uint32_t blockOfLabel(const Function& f, LabelId label) const {
