@@ -27,7 +27,6 @@ Coalescer::Coalescer(Function& f, PassContext& context, std::vector<Copy> copies
       frozen_(frozenRegisters(facts_, f.registers.size())) {
   std::erase_if(copies_, [&](const Copy& c) { return !cfg_[cfg_.blockOf(c.instruction)].reachable; });
   if (copies_.size() > limits_.mostCopies) copies_.resize(limits_.mostCopies);
-  findNestedNames();
   // The name of a parameter cannot be given up for one that is known in every scope.
   for (std::size_t r = 0; r < f.registers.size(); ++r)
     if (f.registers[r].isParameter && !isVisibleEverywhere(RegId(r))) frozen_[r] = Verdict::Fixed;

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "passes/coalescing/copy_values.h"
@@ -171,7 +172,7 @@ class Coalescer {
   void nameWebs();
   void eraseUnusedDeclarations();
   void findNestedNames();
-  bool isVisibleEverywhere(RegId r) const;
+  bool isVisibleEverywhere(RegId r);
   void renameOperands(Applied& applied);
 
   Function& f_;
@@ -199,8 +200,8 @@ class Coalescer {
   std::vector<uint32_t> groupOf_;  // by Number
   std::vector<InstrId> gone_;      // copies that `forward` made superfluous
   std::vector<RegId> nameOf_;      // by Number, at the roots
-  std::vector<bool> nestedName_;   // by NameId: declared, alone or as the prefix of a range, in a
-                                   // nested scope or after an instruction; empty: none
+  // By NameId: declared, alone or as the prefix of a range, in a nested scope or after an instruction; empty: none is.
+  std::optional<std::vector<bool>> nestedName_;  // when first asked for
 };
 
 }  // namespace ptxopt

@@ -16,7 +16,7 @@
 namespace ptxopt {
 
 void Coalescer::findNestedNames() {
-  nestedName_.clear();
+  std::vector<bool>& nested = nestedName_.emplace();
   if (!facts_.hasScopes() && declaresAllFirst(f_)) return;
   std::size_t depth = 0;
   bool begun = false;  // an instruction or a label came: what is declared now is not known before that
@@ -24,27 +24,29 @@ void Coalescer::findNestedNames() {
     const Instruction& i = f_[id];
     begun |= i.isInstruction() || i.kind == InstrKind::Label;
     if (i.kind == InstrKind::ScopeOpen) ++depth;
-    if (depth != 0 || (begun && i.kind == InstrKind::Declaration)) nestedName_.resize(context_.module.names.size());
+    if (depth != 0 || (begun && i.kind == InstrKind::Declaration)) nested.resize(context_.module.names.size());
     if (i.kind == InstrKind::ScopeClose) --depth;
     if (i.kind == InstrKind::Label && depth != 0 && f_.labels[i.payload].name.valid())
-      nestedName_[f_.labels[i.payload].name.value] = true;
+      nested[f_.labels[i.payload].name.value] = true;
     if (i.kind != InstrKind::Declaration || (depth == 0 && !begun)) continue;
     const Declaration& d = f_.declarations[i.payload];
     for (uint32_t k = d.firstDeclarator; k < d.firstDeclarator + d.declaratorCount; ++k)
-      nestedName_[f_.declarators[k].name.value] = true;
+      nested[f_.declarators[k].name.value] = true;
   }
 }
 
-bool Coalescer::isVisibleEverywhere(RegId r) const {
+bool Coalescer::isVisibleEverywhere(RegId r) {
+  if (!nestedName_) findNestedNames();
+  const std::vector<bool>& nested = *nestedName_;
   const NameId id = f_.registers[r.value].name;
-  if (!id.valid() || nestedName_.empty()) return true;
-  if (nestedName_[id.value]) return false;
+  if (!id.valid() || nested.empty()) return true;
+  if (nested[id.value]) return false;
   // `%r<10>` declares %r9, and `%r1<10>` declares %r19.
   std::string_view prefix = context_.module.text(id);
   while (!prefix.empty() && prefix.back() >= '0' && prefix.back() <= '9') {
     prefix.remove_suffix(1);
     const NameId range = context_.module.names.find(prefix);
-    if (range.valid() && nestedName_[range.value]) return false;
+    if (range.valid() && nested[range.value]) return false;
   }
   return true;
 }
