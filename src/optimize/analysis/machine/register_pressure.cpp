@@ -74,7 +74,7 @@ RegisterPressure::RegisterPressure(const Module& module, const Function& functio
       units_(points_.size()) {
   if (units_.empty()) return;
   // What begins and ends at each point; summed up afterwards. Unsigned numbers wrap around and back.
-  std::vector<uint32_t> halves(2 * (points_.size() + 1));  // data and uniform, interleaved
+  std::vector<uint32_t> halves;  // data and uniform, interleaved; empty: there are none
   std::vector<Units> change(points_.size() + 1);
   for (uint32_t r = 0; r < f_.registers.size(); ++r) {
     const RegisterSize size = sizes_[r];
@@ -82,6 +82,7 @@ RegisterPressure::RegisterPressure(const Module& module, const Function& functio
     for (const Segment& s : intervals_[RegId(r)].segments()) {
       const std::size_t first = points_.firstFrom(s.start), end = points_.firstFrom(s.end);
       if (size.isHalf) {
+        halves.resize(2 * (points_.size() + 1));
         const std::size_t lane = file == RegisterFile::Uniform ? 1 : 0;
         ++halves[2 * first + lane];
         --halves[2 * end + lane];
@@ -98,9 +99,13 @@ RegisterPressure::RegisterPressure(const Module& module, const Function& functio
   uint32_t dataHalves = 0, uniformHalves = 0;
   for (std::size_t p = 0; p < units_.size(); ++p) {
     whole = {whole.data + change[p].data, whole.predicate + change[p].predicate, whole.uniform + change[p].uniform};
-    dataHalves += halves[2 * p];
-    uniformHalves += halves[2 * p + 1];
-    units_[p] = {whole.data + (dataHalves + 1) / 2, whole.predicate, whole.uniform + (uniformHalves + 1) / 2};
+    units_[p] = whole;
+    if (!halves.empty()) {
+      dataHalves += halves[2 * p];
+      uniformHalves += halves[2 * p + 1];
+      units_[p].data += (dataHalves + 1) / 2;
+      units_[p].uniform += (uniformHalves + 1) / 2;
+    }
     for (const RegisterFile file : kRegisterFiles)
       if (units_[p][file] > maximum_[file]) place_[static_cast<std::size_t>(file)] = p;
     maximum_ = maximum_.max(units_[p]);

@@ -18,6 +18,7 @@ AddressValues::AddressValues(const Function& f, PassContext& context)
       intervals_(context.analyses.liveIntervals()),
       first_(f.registers.size(), UINT32_MAX),
       isRetired_(f.instructions.size()) {
+  values_.reserve(f.registers.size() + f.registers.size() / 4);
   for (uint32_t r = 1; r < f.registers.size(); ++r) {
     const Register& reg = f.registers[r];
     if (integerBits(reg) < 32) continue;

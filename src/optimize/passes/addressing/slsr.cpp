@@ -74,6 +74,7 @@ class AddressReuse {
 
   void collect() {
     // Only groups with an address matter, and only groups of two or more.
+    members_.reserve(values_.size());
     for (uint32_t k = 0; k < values_.size(); ++k) {
       const ValueKey key(k);
       const RegId reg = values_.reg(key);
