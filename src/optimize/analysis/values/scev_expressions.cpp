@@ -93,7 +93,10 @@ ExprId ScevExpressions::constant(uint64_t bits, unsigned width) {
   n.kind = ExprKind::Constant;
   n.width = static_cast<uint8_t>(width);
   n.constant = maskTo(bits, width);
-  return intern(n, {});
+  ExprId& last = constants_[(n.constant + width) % constants_.size()];
+  if (!last.valid() || nodes_[last.value].constant != n.constant || nodes_[last.value].width != n.width)
+    last = intern(n, {});
+  return last;
 }
 
 ExprId ScevExpressions::value(RegId reg, ValueId value, unsigned width, LoopId loop) {

@@ -90,7 +90,10 @@ constexpr int64_t signedAt(uint64_t bits, unsigned width) {
 
 class ScevExpressions {
  public:
-  explicit ScevExpressions(const Loops& loops) : loops_(loops), table_(1024) {}
+  explicit ScevExpressions(const Loops& loops) : loops_(loops), table_(2 * kAtFirst) {
+    nodes_.reserve(kAtFirst);
+    terms_.reserve(kAtFirst);
+  }
 
   const Expr& operator[](ExprId e) const { return nodes_[e.value]; }
   std::size_t size() const { return nodes_.size(); }
@@ -138,6 +141,8 @@ class ScevExpressions {
   bool contains(ExprId e, ExprId what) const;
 
  private:
+  static constexpr std::size_t kAtFirst = 512;  // nodes and terms that there is room for
+
   // `node` has all but its terms, its size and where it varies.
   ExprId intern(Expr& node, std::span<const ExprTerm> terms);
   ExprId extend(ExprKind kind, ExprId a, unsigned width);
@@ -157,6 +162,8 @@ class ScevExpressions {
   };
   std::vector<Slot> table_;
   std::vector<ExprTerm> scratch_;  // the memory of sums that are being made
+  // By the bits of a number: the constant that was asked for last. Few numbers are asked for again and again.
+  std::array<ExprId, 64> constants_;
 };
 
 }  // namespace ptxopt
