@@ -42,31 +42,25 @@ std::span<const Operand> LabelTables::targets(const Function& f, LabelId label) 
 void Cfg::findBlocks(const Module& module, const Function& f) {
   blockOf_.resize(f.instructions.size());
   blocks_.reserve(2 * f.labels.size() + 1);  // after a label often comes a branch
-  bool starts = true;
   const Instruction* const all = f.instructions.data();
   const OpcodeForm* const forms = module.opcodes.data();
   BlockId* const blockOf = blockOf_.data();
-  InstrId last;  // of the block at hand
-  BlockId block;
-  InstrKind before = InstrKind::Label;
-  for (InstrId id = f.first; id.valid(); id = all[id.value].next) {
-    const Instruction& i = all[id.value];
-    // Several labels in a row share a block.
-    if (i.kind == InstrKind::Label && before != InstrKind::Label) starts = true;
-    if (starts) {
-      if (block.valid()) blocks_.back().last = last;
-      block = BlockId(blocks_.size());
-      blocks_.push_back({.first = id, .last = id});
+  for (InstrId next = f.first; next.valid();) {
+    const BlockId block(blocks_.size());
+    const InstrId first = next;
+    InstrId last;
+    for (bool isLast = false; !isLast;) {
+      const Instruction& i = all[next.value];
+      last = next;
+      blockOf[last.value] = block;
+      next = i.next;
+      // Several labels in a row share a block.
+      isLast = !next.valid() || (i.isInstruction() && forms[i.payload].is(effect::kControl | effect::Unknown)) ||
+               (all[next.value].kind == InstrKind::Label && i.kind != InstrKind::Label);
     }
-    starts = i.isInstruction() && forms[i.payload].is(effect::kControl | effect::Unknown);
-    before = i.kind;
-    last = id;
-    blockOf[id.value] = block;
+    blocks_.push_back({.first = first, .last = last});
   }
-  if (block.valid())
-    blocks_.back().last = last;
-  else
-    blocks_.push_back({});
+  if (blocks_.empty()) blocks_.push_back({});
 }
 
 // The edges as they are found, each once: brx.idx may name a label again and again.
