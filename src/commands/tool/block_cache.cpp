@@ -1,4 +1,4 @@
-// operator new and delete of the programs: a block of up to 64 KB that is freed waits for the next of its size.
+// operator new and delete of the programs: a block of up to 32 KB that is freed waits for the next of its size.
 //
 // A file of 100 kB takes some ten thousand small blocks, most of them again and again. glibc keeps seven of a size at
 // hand, and joins and splits all others; mimalloc takes fewer instructions than glibc, and no less time. Here each
@@ -26,8 +26,8 @@ struct FreeList {
   uint32_t size;
 };
 
-constexpr std::size_t kLargestSmall = 1032, kLargestKept = (std::size_t{64} << 10) + 8;  // bytes
-constexpr uint32_t kLongestList = 4096, kLongestOfLarge = 32;
+constexpr std::size_t kLargestSmall = 1032, kLargestKept = (std::size_t{32} << 10) + 8;  // bytes
+constexpr uint32_t kLongestList = 4096, kLongestOfLarge = 16;
 // In units of 16 bytes; 8 bytes of the first are malloc's.
 constexpr std::size_t unitsOf(std::size_t bytes) { return (bytes + 7) / 16; }
 constexpr std::size_t bytesOf(std::size_t units) { return 16 * units + 8; }
