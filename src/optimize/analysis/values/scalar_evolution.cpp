@@ -33,7 +33,6 @@ ScalarEvolution::ScalarEvolution(const Module& module, const Function& function,
       tests_(loops.size()) {
   memo_.assign(ranges.numbers().size(), ExprId());
   constantDefinitions_.assign(ranges.numbers().size(), InstrId());
-  isProvisional_.resize(ranges.numbers().size());
   // Outer loops first: what is known of their iterations helps to bound the starts of inner ones.
   // Large loops in a deep nest hold the same blocks over and over: of those beyond the budget nothing is known.
   std::size_t work = 0;
@@ -47,11 +46,9 @@ ScalarEvolution::ScalarEvolution(const Module& module, const Function& function,
     countTrips(LoopId(l));
   }
   counted_ = true;
-  // What was settled by proofs before all trip counts were known may say less than it could.
-  std::erase_if(made_, [&](uint32_t key) {
-    if (isProvisional_[key] != 0) memo_[key] = ExprId();
-    return isProvisional_[key] != 0;
-  });
+  // What was settled before all trip counts were known may say less than it could.
+  for (const uint32_t key : made_) memo_[key] = ExprId();
+  made_.clear();
   forgetRanges();
 }
 
@@ -88,19 +85,14 @@ ValueId ScalarEvolution::valueAtEnd(RegId reg, BlockId block) const {
 // For a value that is not known yet.
 ExprId ScalarEvolution::settle(RegId reg, ValueId value) {
   if (widthOf(reg) == 0) return {};
-  if (depth_ >= kMostDepth) {
-    ++provisional_;
-    return plain(reg, value);
-  }
+  if (depth_ >= kMostDepth) return plain(reg, value);
   const uint32_t key = keyOf(reg, value);
-  const uint64_t before = provisional_;
   ++depth_;
   ExprId e = compute(reg, value);
   --depth_;
   if (e.valid() && e_[e].size > kMostSize) e = {};
   if (!e.valid()) e = plain(reg, value);
   memo_[key] = e;
-  isProvisional_[key] = !counted_ && provisional_ != before;
   made_.push_back(key);
   return e;
 }

@@ -77,10 +77,8 @@ class ScalarEvolution {
   // The expression of a value, where it begins. None for what is not an integer of 8 to 64 bits.
   ExprId of(RegId reg, ValueId value) {
     if (!value.valid()) return {};
-    const uint32_t key = keyOf(reg, value);
-    if (!memo_[key].valid()) return settle(reg, value);
-    provisional_ += isProvisional_[key];
-    return memo_[key];
+    const ExprId known = memo_[keyOf(reg, value)];
+    return known.valid() ? known : settle(reg, value);
   }
   // What an instruction finds in a register, and what it leaves there.
   ExprId read(RegId reg, InstrId at);
@@ -151,11 +149,8 @@ class ScalarEvolution {
   std::vector<ExprId> memo_;                          // by key, the number of a value
   std::vector<uint32_t> made_;                        // keys in the order in which they were settled
   std::unordered_map<uint64_t, uint32_t> constants_;  // what is read -> the key of the first value that holds it
-  // By key: trip counts that were not known yet may have had to do with it.
-  std::vector<uint8_t> isProvisional_;
-  uint64_t provisional_ = 0;                  // such answers so far
-  std::vector<InstrId> constantDefinitions_;  // by key
-  std::vector<TripCount> trips_;              // by LoopId
+  std::vector<InstrId> constantDefinitions_;          // by key
+  std::vector<TripCount> trips_;                      // by LoopId
   std::vector<std::vector<ExitTest>> tests_;
   std::vector<std::pair<ExprId, IntegerRange>> knownRanges_;
   std::vector<uint32_t> rangeOf_;  // by ExprId: its place in knownRanges_ and one; 0: not known

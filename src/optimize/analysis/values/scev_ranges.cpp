@@ -10,7 +10,6 @@ namespace ptxopt {
 using Wide = NumberDomain::Wide;
 
 IntegerRange ScalarEvolution::range(ExprId e) {
-  provisional_ += e_[e].varies ? 1 : 0;  // it may count iterations
   if (rangeOf_.size() <= e.value) rangeOf_.resize(e_.size());
   if (rangeOf_[e.value] != 0) return knownRanges_[rangeOf_[e.value] - 1].second;
   // While it is being computed nothing is known of it.
@@ -153,7 +152,6 @@ std::optional<NoWrapProof> ScalarEvolution::boundedByTest(ExprId e, bool isSigne
 std::optional<NoWrapProof> ScalarEvolution::whyNoWrap(ExprId recurrence, bool isSigned) {
   const Expr n = e_[recurrence];
   if (n.kind != ExprKind::Recurrence || !e_.isConstant(n.step())) return std::nullopt;
-  ++provisional_;
   const Wide step = signedAt(e_[n.step()].constant, n.width);
   const TripCount& trip = trips_[n.loop.value];
   if (trip.most && *trip.most <= uint64_t{1} << 62 &&
