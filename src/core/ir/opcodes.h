@@ -68,7 +68,7 @@ struct OpcodeForm : OpcodeFields {
 
   bool is(uint32_t anyOf) const { return (effects & anyOf) != 0; }
   // False when every register of the instruction counts as read and written.
-  bool knowsOperands() const {
+  bool knowsOperands() const {  // without a comparison of texts, which is a call
     return row != nullptr && !(row->operands.size() == 1 && row->operands.front() == '*');
   }
   // The role letter of operand `index` counted from the left.

@@ -1,4 +1,4 @@
-// Integers of 128 bits: an extension of GCC and Clang, which the keyword says, as -Wpedantic wants.
+// Integers of 128 bits: an extension of GCC and Clang, marked as one for -Wpedantic.
 #pragma once
 
 namespace ptxopt {

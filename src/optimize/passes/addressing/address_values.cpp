@@ -3,6 +3,7 @@
 #include "passes/addressing/address_values.h"
 
 #include <algorithm>
+#include <cassert>
 #include <memory>
 
 #include "ir/register_types.h"
@@ -72,6 +73,7 @@ AddressValues::FoundUse AddressValues::foundUse(uint32_t operand, std::span<cons
 
 // All uses in the order of the text first, then by value.
 void AddressValues::findUses() const {
+  assert(f_.instructions.size() == isRetired_.size());
   uses_ = std::make_unique<Uses>();
   std::vector<Uses::Row>& rows = uses_->rows;
   rows.resize(values_.size());

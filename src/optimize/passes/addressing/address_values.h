@@ -3,8 +3,9 @@
 //
 // What an address is, address_operands.h says; those of constant memory and of parameters are left out. Uses can be
 // moved from one value to another and instructions can be taken away, so that what is dead, or would be, is known
-// without computing anything anew. Only reachable code counts. Cost: linear in values; of uses, which are found when they
-// are first asked for, linear in operands, times the logarithm of a register's segments.
+// without computing anything anew. Only reachable code counts. Uses and definitions are found when they are first asked
+// for, which must be before the function changes. Cost: linear in values and, for uses, in operands, times the logarithm
+// of a register's segments.
 #pragma once
 
 #include <memory>
