@@ -1,6 +1,6 @@
 # What reads and packs files is linked from archives, where they are: to load five libraries more is a fifth of the time of a start.
 # Debian compiles libelf's for programs: a library takes the shared one, but in a wheel, which has src/commands/c_api/elf_errors.c.
-foreach(name elf minizip z lz4 zstd)
+foreach(name elf minizip z lz4 zstd xxhash)
   find_library(PTXOPT_LIB${name} lib${name}.a)
   if(PTXOPT_WHEEL AND NOT PTXOPT_LIB${name})
     message(FATAL_ERROR "a wheel needs lib${name}.a")
@@ -26,6 +26,7 @@ ptxopt_archives(PkgConfig::libelf elf z)
 ptxopt_archives(PkgConfig::minizip minizip z)
 ptxopt_archives(PkgConfig::lz4 lz4)
 ptxopt_archives(PkgConfig::zstd zstd)
+ptxopt_archives(PkgConfig::xxhash xxhash)
 
 # The packages whose code is inside what is installed, from archives or headers: their licenses go along.
 set(PTXOPT_CODE_OF libantlr4-runtime-dev libfmt-dev libcli11-dev libspdlog-dev nlohmann-json3-dev libxxhash-dev libelf-dev

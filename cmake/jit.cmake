@@ -7,10 +7,9 @@ set_source_files_properties(src/execute/interpose/real.cpp PROPERTIES
   COMPILE_OPTIONS $<$<CXX_COMPILER_ID:Clang>:-fno-exceptions> SKIP_UNITY_BUILD_INCLUSION ON)
 add_library(ptxopt_jit SHARED ${jit_sources} src/core/container/fat_layout.cpp)
 target_include_directories(ptxopt_jit PRIVATE ${PTXOPT_GROUPS})
-target_include_directories(ptxopt_jit PRIVATE ${xxhash_INCLUDE_DIRS})
 target_compile_definitions(ptxopt_jit PRIVATE INTERPOSED_FUNCTIONS="jit/functions.def"
   INTERPOSED_REQUEST="PTXOPT_JIT_COMPARE")
-target_link_libraries(ptxopt_jit PRIVATE ${CMAKE_DL_LIBS})
+target_link_libraries(ptxopt_jit PRIVATE PkgConfig::xxhash ${CMAKE_DL_LIBS})
 set_target_properties(ptxopt_jit PROPERTIES CXX_VISIBILITY_PRESET hidden
   LINK_DEPENDS ${PROJECT_SOURCE_DIR}/src/execute/interpose/exports.map)
 target_compile_options(ptxopt_jit PRIVATE ${PTXOPT_COLD} -ffunction-sections -fdata-sections)

@@ -3,7 +3,6 @@
 // whole.
 #include "extract/extract.h"
 
-#define XXH_INLINE_ALL
 #include <fmt/format.h>
 #include <xxhash.h>
 

@@ -2,7 +2,6 @@
 // tried text, so that no candidate is tested twice, and the first --jobs chunks are tried at a time.
 #include "reduce/reducer.h"
 
-#define XXH_INLINE_ALL  // no library is needed
 #include <fmt/format.h>
 #include <xxhash.h>
 

@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
-
-#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include <array>

@@ -2,7 +2,6 @@
 // so that large records are never held as JSON. Numbers that do not fit their type are errors.
 #include "record/record.h"
 
-#define XXH_INLINE_ALL  // no library is needed
 #include <fmt/format.h>
 #include <xxhash.h>
 

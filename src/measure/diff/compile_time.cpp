@@ -2,7 +2,6 @@
 // timed once for each key, in parallel; the difference of two pieces is the figure.
 #include "diff/compile_time.h"
 
-#define XXH_INLINE_ALL
 #include <fmt/format.h>
 #include <xxhash.h>
 

@@ -2,7 +2,6 @@
 // entry begins with a digest of its key and value; the oldest entries are removed when the process ends, until all fit.
 #include "ptxas/cache.h"
 
-#define XXH_INLINE_ALL
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -19,6 +18,7 @@
 #include <ctime>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -57,11 +57,11 @@ uint64_t sizeOfUser() {
 // The first line of an entry. All of it follows from the key and the value, so that it is enough to make it again and
 // compare.
 std::string headOf(const std::string& key, std::string_view value) {
-  XXH3_state_t state;
-  XXH3_128bits_reset(&state);
-  XXH3_128bits_update(&state, key.data(), key.size());
-  XXH3_128bits_update(&state, value.data(), value.size());
-  const XXH128_hash_t digest = XXH3_128bits_digest(&state);
+  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), XXH3_freeState);
+  XXH3_128bits_reset(state.get());
+  XXH3_128bits_update(state.get(), key.data(), key.size());
+  XXH3_128bits_update(state.get(), value.data(), value.size());
+  const XXH128_hash_t digest = XXH3_128bits_digest(state.get());
   return fmt::format("{}1 {:016x}{:016x}\n", kMark, digest.high64, digest.low64);
 }
 

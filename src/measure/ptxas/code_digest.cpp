@@ -3,11 +3,10 @@
 #include "ptxas/code_digest.h"
 
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include <cstring>
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
+#include <memory>
 
 #include "sass/decode.h"
 
@@ -50,12 +49,12 @@ sass::Word operator&(sass::Word a, sass::Word b) { return {a.low & b.low, a.high
 
 class Digest {
  public:
-  Digest() { XXH64_reset(&state_, 0); }
-  void add(sass::Word word) { XXH64_update(&state_, &word, sizeof word); }
-  uint32_t value() const { return static_cast<uint32_t>(XXH64_digest(&state_)); }
+  Digest() { XXH64_reset(state_.get(), 0); }
+  void add(sass::Word word) { XXH64_update(state_.get(), &word, sizeof word); }
+  uint32_t value() const { return static_cast<uint32_t>(XXH64_digest(state_.get())); }
 
  private:
-  XXH64_state_t state_;
+  std::unique_ptr<XXH64_state_t, decltype(&XXH64_freeState)> state_{XXH64_createState(), XXH64_freeState};
 };
 
 }  // namespace

@@ -2,7 +2,6 @@
 // sum over regions by their counts. The digest covers all figures of the machine and a revision of the model.
 #include "timing/kernel_time.h"
 
-#define XXH_INLINE_ALL
 #include <fmt/format.h>
 #include <xxhash.h>
 
