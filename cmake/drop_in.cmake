@@ -5,6 +5,7 @@ target_link_libraries(ptxopt_drop_in PRIVATE ptxopt_commands)
 ptxopt_warnings(ptxopt_drop_in)
 
 ptxopt_static_runtime(ptxopt_drop_in)
+ptxopt_hot_first(ptxopt_drop_in)
 
 # Triton has a second ptxas of this name, and clients take one path each: the name says which one we stand for.
 add_custom_command(TARGET ptxopt_drop_in POST_BUILD

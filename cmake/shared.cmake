@@ -13,6 +13,7 @@ target_link_libraries(ptxopt_shared PRIVATE ptxopt_commands fmt::fmt nlohmann_js
 target_link_options(ptxopt_shared PRIVATE -Wl,--version-script=${exported} -Wl,--no-undefined -Wl,--as-needed -Wl,--gc-sections)
 set_target_properties(ptxopt_shared PROPERTIES OUTPUT_NAME ptxopt LINK_DEPENDS ${exported})
 ptxopt_warnings(ptxopt_shared)
+ptxopt_hot_first(ptxopt_shared)
 if(PTXOPT_STATIC_RUNTIME AND fmt_VERSION VERSION_GREATER_EQUAL 9 AND fmt_VERSION VERSION_LESS 10)
   target_sources(ptxopt_shared PRIVATE src/commands/tool/fmt_definitions.cpp)
   target_link_options(ptxopt_shared PRIVATE -static-libstdc++)
