@@ -1,5 +1,5 @@
 """Builds the tool with a patch, beside a build that is there: the patched files are compiled, and the tool is linked with
-them before the libraries, from which the linker then takes all other objects.
+them instead of what was compiled before. What is linked from a library comes before it: the linker takes all others from there.
 """
 import json
 import os
@@ -60,11 +60,13 @@ def unit_of(build, name):
 
 
 def compile_objects(build, names, folder):
-    """The objects of the changed sources; of a batch all sources, as the linker would else find the others' twice."""
+    """Maps objects of the build to those of the changed sources; of a batch all sources, as the linker would else find the
+    others' twice."""
     units = {}
     for name in names:
         units.setdefault(unit_of(build, name), []).append(name)
-    return [compile_object(*unit, changed, folder) for unit, changed in units.items()]
+    return {words[words.index("-o") + 1]: compile_object(directory, words, file, changed, folder)
+            for (directory, words, file), changed in units.items()}
 
 
 def compile_object(directory, words, file, changed, folder):
@@ -97,7 +99,9 @@ def link(build, objects, tool):
     line = run(["ninja", "-C", build, "-t", "commands", "ptxopt_tool"]).strip().splitlines()[-1]
     words = shlex.split(line.removeprefix(": && ").removesuffix(" && :"))
     at = words.index("-o")
-    run([*words[:at], *objects, "-o", tool, *words[at + 2:]], cwd=build)
+    linked = [objects.get(word, word) for word in words[:at]]
+    linked += [changed for name, changed in objects.items() if name not in words]
+    run([*linked, "-o", tool, *words[at + 2:]], cwd=build)
 
 
 def broken_tool(build, patch, folder):
