@@ -1,4 +1,5 @@
-# What reads and packs files is linked from archives, where they are: to load five libraries more is a fifth of the time of a start.
+# What reads, packs and hashes files is linked from archives, where they are: to load five libraries more was a fifth of the time of a
+# start.
 # Debian compiles libelf's for programs: a library takes the shared one, but in a wheel, which has src/commands/c_api/elf_errors.c.
 foreach(name elf minizip z lz4 zstd xxhash)
   find_library(PTXOPT_LIB${name} lib${name}.a)

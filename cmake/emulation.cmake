@@ -18,7 +18,7 @@ target_link_options(ptxopt_emulation PRIVATE LINKER:--exclude-libs,ALL
   LINKER:--version-script=${PROJECT_SOURCE_DIR}/src/execute/emulate/exports.map)
 add_dependencies(ptxopt_emulation ptxopt_tools ptxopt)
 ptxopt_warnings(ptxopt_emulation)
-target_sources(ptxopt_emulation PRIVATE $<TARGET_OBJECTS:ptxopt_interpreter>)
+target_sources(ptxopt_emulation PRIVATE $<TARGET_OBJECTS:ptxopt_interpreter>)  # as in hot.cmake, without the optimizer
 ptxopt_unity(ptxopt_emulation)
 ptxopt_precompile(ptxopt_emulation emulate/state.h)
 

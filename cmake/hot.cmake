@@ -11,7 +11,7 @@ else()
   set(PTXOPT_SANITIZED OFF)
   set(PTXOPT_COLD $<$<CONFIG:Release>:-O1>)
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-    # -Og does not inline what is called once, which would double the code.
+    # -Og alone does not inline what is called once: the code would be half as large again.
     set(PTXOPT_COLD $<$<CONFIG:Release>:-Og> $<$<CONFIG:Release>:-finline-functions-called-once>)
     foreach(pass IN ITEMS
         tree-pre code-hoisting tree-vrp tree-pta tree-tail-merge
@@ -25,7 +25,8 @@ endif()
 # GCC collects garbage from 256 MB on, not from 128: 5% less time for a tenth more memory.
 add_compile_options($<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=262144>)
 
-# Of a template that hot and cold code use, the linker takes the first copy: what is linked has the hot one first.
+# The linker takes the first copy of a template that hot and cold code use: hot code is linked first. Users of the static library get
+# the copies of cold code.
 function(ptxopt_hot_first target)
   target_sources(${target} PRIVATE $<TARGET_OBJECTS:ptxopt> $<TARGET_OBJECTS:ptxopt_passes> $<TARGET_OBJECTS:ptxopt_interpreter>)
 endfunction()

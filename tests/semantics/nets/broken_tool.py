@@ -1,5 +1,5 @@
 """Builds the tool with a patch, beside a build that is there: the patched files are compiled, and the tool is linked with
-them instead of what was compiled before. What is linked from a library comes before it: the linker takes all others from there.
+them. An object that the tool names is replaced; one of a library goes before the libraries, from which the linker takes all others.
 """
 import json
 import os
