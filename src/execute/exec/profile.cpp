@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <nlohmann/json.hpp>
 
 #include "analysis/dataflow/cfg.h"
 #include "exec/program.h"
@@ -169,33 +168,6 @@ std::string Profile::table() const {
     out += fmt::format(" {:>14}\n", t.bytes);
   }
   return out;
-}
-
-std::string Profile::json() const {
-  using Json = nlohmann::ordered_json;
-  const auto counts = [](const Count& c) { return Json{{"warps", c.warps}, {"threads", c.threads}}; };
-  Json out;
-  out["instructions"] = counts(total_);
-  out["guardedOff"] = skipped_;
-  out["branches"] = branches_;
-  out["divergentBranches"] = divergent_;
-  out["opcodes"] = Json::object();
-  for (const auto& [name, count] : opcodes()) out["opcodes"][name] = counts(count);
-  out["blocks"] = Json::array();
-  for (const BlockCount& b : blocks())
-    out["blocks"].push_back(Json{{"function", b.function},
-                                 {"label", b.label},
-                                 {"line", b.line},
-                                 {"entered", counts(b.count)},
-                                 {"instructions", counts(b.instructions)}});
-  out["memory"] = Json::object();
-  for (const auto& [name, t] : traffic_) {
-    if (t.count.warps == 0) continue;
-    Json entry = counts(t.count);
-    entry["bytes"] = t.bytes;
-    out["memory"][name] = entry;
-  }
-  return out.dump(2) + "\n";
 }
 
 }  // namespace ptxopt::exec

@@ -57,7 +57,6 @@ class Profile final : public Observer {
   const std::map<std::string, Traffic>& traffic() const { return traffic_; }
 
   std::string table() const;
-  std::string json() const;
 
  private:
   // What is known of an op before it is executed.

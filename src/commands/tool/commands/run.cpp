@@ -12,6 +12,7 @@
 #include "exec/profile.h"
 #include "exec/trace.h"
 #include "profiling/launch_profiler.h"
+#include "profiling/profile_json.h"
 #include "record/archive.h"
 #include "record/recorder.h"
 #include "support/demangle.h"
@@ -231,7 +232,7 @@ class Run {
       }
     if (line_.profile && line_.profileFile.empty()) printResult(profile_.table());
     std::fflush(stdout);
-    if (!line_.profileFile.empty()) files.push_back({line_.profileFile, json = profile_.json()});
+    if (!line_.profileFile.empty()) files.push_back({line_.profileFile, json = profiling::toJson(profile_)});
     if (!line_.traceFile.empty()) files.push_back({line_.traceFile, traceText_});
     std::string error;
     if (!writeFiles(files, error)) return fail(Status::Usage, error);

@@ -37,7 +37,7 @@ void arriveSmall(const SmallCopy& c, unsigned lane) {
 bool allBytes(const BulkCopy& c) { return c.byteMask == 0xffff; }
 
 void arriveBytes(const BulkCopy& c) {
-  if (c.reduce != nullptr) {
+  if (c.reduce) {
     c.reduce(c.to, c.bytes.data(), c.bytes.size());
   } else if (allBytes(c)) {
     std::memcpy(c.to, c.bytes.data(), c.bytes.size());

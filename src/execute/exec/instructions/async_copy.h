@@ -43,8 +43,8 @@ struct BulkCopy {
   std::byte* to = nullptr;
   const std::byte* from = nullptr;  // nullptr: the bytes came from registers, or were read already
   std::vector<std::byte> bytes;
-  atomics::Reducer reduce = nullptr;  // nullptr: copy
-  uint16_t byteMask = 0xffff;         // of each 16 bytes
+  atomics::Reducer reduce;     // empty: copy
+  uint16_t byteMask = 0xffff;  // of each 16 bytes
   bool toGlobal = false;
   uint32_t group = 0;
 };

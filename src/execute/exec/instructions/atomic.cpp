@@ -5,43 +5,162 @@
 // cluster run on one, so shared memory needs none. Each element of a vector is changed on its own, as the ISA allows.
 // atom yields, because spin locks are made of it.
 // Declines: multimem.red and what ptxas refuses, such as .exch of f32.
+#include "exec/instructions/atomic_operations.h"
+
+#include <cstring>
+
 #include "exec/block.h"
 #include "exec/instructions/async_copy.h"
-#include "exec/instructions/atomic_operations.h"
+#include "exec/instructions/bitwise.h"
 #include "exec/launch.h"
-#include "support/int128.h"
+#include "exec/value/float_nearest.h"
+#include "exec/value/float_sign.h"
+#include "exec/value/half_arithmetic.h"
 
 namespace ptxopt::exec {
 
 namespace atomics {
+namespace {
+
+template <typename T>
+constexpr T exchange(T, T b) {
+  return b;
+}
+template <typename T>
+constexpr T sum(T old, T b) {
+  return old + b;
+}
+template <typename T>
+constexpr T increment(T old, T b) {
+  return old >= b ? 0 : old + 1;
+}
+template <typename T>
+constexpr T decrement(T old, T b) {
+  return old == 0 || old > b ? b : old - 1;
+}
+template <typename T, typename Number>
+constexpr T least(T old, T b) {
+  return static_cast<Number>(b) < static_cast<Number>(old) ? b : old;
+}
+template <typename T, typename Number>
+constexpr T greatest(T old, T b) {
+  return static_cast<Number>(b) > static_cast<Number>(old) ? b : old;
+}
+
+uint32_t sumF32(uint32_t old, uint32_t b) {
+  return std::bit_cast<uint32_t>(addNearest(std::bit_cast<float>(old), std::bit_cast<float>(b)));
+}
+uint32_t sumF32Flushed(uint32_t old, uint32_t b) { return F32::flush(sumF32(F32::flush(old), F32::flush(b))); }
+uint64_t sumF64(uint64_t old, uint64_t b) {
+  return std::bit_cast<uint64_t>(addNearest(std::bit_cast<double>(old), std::bit_cast<double>(b)));
+}
+template <class Format>
+uint16_t sumHalf(uint16_t old, uint16_t b) {
+  return addHalf<Format>(old, b, {});
+}
+template <class Format, bool kMax>
+uint16_t boundHalf(uint16_t old, uint16_t b) {
+  return minMax<Format, kMax>(old, b, MinMaxMode{});
+}
+template <auto f>
+uint32_t halves(uint32_t old, uint32_t b) {
+  const uint32_t low = f(static_cast<uint16_t>(old), static_cast<uint16_t>(b));
+  const uint32_t high = f(static_cast<uint16_t>(old >> 16), static_cast<uint16_t>(b >> 16));
+  return low | high << 16;
+}
+
+template <typename T, auto f>
+uint64_t change(std::byte* p, uint64_t operand, bool isConcurrent) {
+  const auto b = static_cast<T>(operand);
+  T old;
+  if (!isConcurrent) {
+    std::memcpy(&old, p, sizeof old);
+    const T now = f(old, b);
+    std::memcpy(p, &now, sizeof now);
+    return old;
+  }
+  T* const place = reinterpret_cast<T*>(p);
+  old = __atomic_load_n(place, __ATOMIC_RELAXED);
+  while (!__atomic_compare_exchange_n(place, &old, f(old, b), true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+  }
+  return old;
+}
+
+template <typename T, auto f, auto inShared = f>
+constexpr Combination of() {
+  return {sizeof(T), change<T, f>, change<T, inShared>};
+}
+
+using enum ScalarType;
+
+struct Row {
+  ScalarType type;
+  std::string_view op;
+  Combination combination;
+};
+
+constexpr Row kCombinations[] = {
+    {b32, "and", of<uint32_t, bitAnd<uint32_t>>()},
+    {b32, "or", of<uint32_t, bitOr<uint32_t>>()},
+    {b32, "xor", of<uint32_t, bitXor<uint32_t>>()},
+    {b32, "exch", of<uint32_t, exchange<uint32_t>>()},
+    {b64, "and", of<uint64_t, bitAnd<uint64_t>>()},
+    {b64, "or", of<uint64_t, bitOr<uint64_t>>()},
+    {b64, "xor", of<uint64_t, bitXor<uint64_t>>()},
+    {b64, "exch", of<uint64_t, exchange<uint64_t>>()},
+    {u32, "add", of<uint32_t, sum<uint32_t>>()},
+    {u32, "inc", of<uint32_t, increment<uint32_t>>()},
+    {u32, "dec", of<uint32_t, decrement<uint32_t>>()},
+    {u32, "min", of<uint32_t, least<uint32_t, uint32_t>>()},
+    {u32, "max", of<uint32_t, greatest<uint32_t, uint32_t>>()},
+    {s32, "add", of<uint32_t, sum<uint32_t>>()},
+    {s32, "min", of<uint32_t, least<uint32_t, int32_t>>()},
+    {s32, "max", of<uint32_t, greatest<uint32_t, int32_t>>()},
+    {u64, "add", of<uint64_t, sum<uint64_t>>()},
+    {u64, "min", of<uint64_t, least<uint64_t, uint64_t>>()},
+    {u64, "max", of<uint64_t, greatest<uint64_t, uint64_t>>()},
+    {s64, "add", of<uint64_t, sum<uint64_t>>()},
+    {s64, "min", of<uint64_t, least<uint64_t, int64_t>>()},
+    {s64, "max", of<uint64_t, greatest<uint64_t, int64_t>>()},
+    {f32, "add", of<uint32_t, sumF32Flushed, sumF32>()},
+    {f64, "add", of<uint64_t, sumF64>()},
+    {f16, "add", of<uint16_t, sumHalf<F16>>()},
+    {f16, "min", of<uint16_t, boundHalf<F16, false>>()},
+    {f16, "max", of<uint16_t, boundHalf<F16, true>>()},
+    {bf16, "add", of<uint16_t, sumHalf<Bf16>>()},
+    {bf16, "min", of<uint16_t, boundHalf<Bf16, false>>()},
+    {bf16, "max", of<uint16_t, boundHalf<Bf16, true>>()},
+    {f16x2, "add", of<uint32_t, halves<sumHalf<F16>>>()},
+    {f16x2, "min", of<uint32_t, halves<boundHalf<F16, false>>>()},
+    {f16x2, "max", of<uint32_t, halves<boundHalf<F16, true>>>()},
+    {bf16x2, "add", of<uint32_t, halves<sumHalf<Bf16>>>()},
+    {bf16x2, "min", of<uint32_t, halves<boundHalf<Bf16, false>>>()},
+    {bf16x2, "max", of<uint32_t, halves<boundHalf<Bf16, true>>>()},
+};
+
+}  // namespace
+
+Combination findCombination(std::string_view op, ScalarType type) {
+  for (const Row& row : kCombinations)
+    if (row.type == type && row.op == op) return row.combination;
+  return {};
+}
 
 __attribute__((target("cx16"))) UInt128 compareAndSwap128(std::byte* p, UInt128 expected, UInt128 desired) {
   return __sync_val_compare_and_swap(reinterpret_cast<UInt128*>(p), expected, desired);
 }
 
+void Reducer::operator()(std::byte* to, const std::byte* from, std::size_t size) const {
+  for (std::size_t at = 0; at + bytes <= size; at += bytes) {
+    uint64_t operand = 0;
+    std::memcpy(&operand, from + at, bytes);
+    change(to + at, operand, isConcurrent);
+  }
+}
+
 Reducer findReducer(std::string_view op, ScalarType type, bool toShared) {
-  Reducer result = nullptr;
-  withCombination(
-      op, type, [&]<typename T, auto f, auto g>() {
-        if (toShared) {
-          result = [](std::byte* to, const std::byte* from, std::size_t bytes) {
-            for (std::size_t at = 0; at + sizeof(T) <= bytes; at += sizeof(T)) {
-              T b;
-              std::memcpy(&b, from + at, sizeof b);
-              combineAlone<T>(to + at, [b](T old) { return g(old, b); });
-            }
-          };
-        } else {
-          result = [](std::byte* to, const std::byte* from, std::size_t bytes) {
-            for (std::size_t at = 0; at + sizeof(T) <= bytes; at += sizeof(T)) {
-              T b;
-              std::memcpy(&b, from + at, sizeof b);
-              combine<T>(to + at, [b](T old) { return f(old, b); });
-            }
-          };
-        }
-      });
-  return result;
+  const Combination c = findCombination(op, type);
+  return {c.bytes, toShared ? c.inShared : c.inGlobal, !toShared};
 }
 
 }  // namespace atomics
@@ -62,32 +181,36 @@ constexpr unsigned kMostElements = 8;
 
 struct AtomicAccess {
   Location place;
+  unsigned count = 1;  // elements
+  Combination combination;
 };
 
 // args: kResult ? d...; address; b...
-template <typename T, auto fGlobal, auto fShared, unsigned kCount, bool kResult>
+template <typename T, bool kResult, bool kSingle>
 Step combineLanes(Warp& w, const Op& op, Mask active) {
   const AtomicAccess& a = *static_cast<const AtomicAccess*>(op.data);
+  const Combination combination = a.combination;
   const Space space = a.place.space;
   const OwnShared own(w);
   const bool parallel = w.block().launch().isParallel();
-  const Arg* d = op.args;
-  const Arg* s = op.args + (kResult ? kCount : 0) + 1;
+  const unsigned count = kSingle ? 1 : a.count, bytes = count * sizeof(T);
+  T* results[kMostElements];
+  const T* operands[kMostElements];
+  for (unsigned e = 0; e < count; ++e) {
+    if (kResult) results[e] = w.out<T>(op.args[e]);
+    operands[e] = w.in<T>(op.args[(kResult ? count : 0) + 1 + e]);
+  }
   forEachLane(active, [&](unsigned i) {
     const uint64_t address = a.place.address(w, i);
-    constexpr unsigned kBytes = sizeof(T) * kCount;
-    std::byte* p = space == Space::Shared ? own.memory(i, address, kBytes, kBytes, Access::Atomic)
-                                          : w.memory(space, i, address, kBytes, kBytes, Access::Atomic);
+    std::byte* p = space == Space::Shared ? own.memory(i, address, bytes, bytes, Access::Atomic)
+                                          : w.memory(space, i, address, bytes, bytes, Access::Atomic);
     const bool shared = isShared(space, address);
-    T b[kCount];
-    for (unsigned e = 0; e < kCount; ++e) b[e] = w.in<T>(s[e])[i];
-    for (unsigned e = 0; e < kCount; ++e) {
-      const T operand = b[e];
-      std::byte* const element = p + e * sizeof(T);
-      const T old = shared     ? combineAlone<T>(element, [operand](T x) { return fShared(x, operand); })
-                    : parallel ? combine<T>(element, [operand](T x) { return fGlobal(x, operand); })
-                               : combineAlone<T>(element, [operand](T x) { return fGlobal(x, operand); });
-      if constexpr (kResult) w.out<T>(d[e])[i] = old;
+    const Change change = shared ? combination.inShared : combination.inGlobal;
+    T b[kMostElements];  // all are read before a result is written: a register may be both
+    for (unsigned e = 0; e < count; ++e) b[e] = operands[e][i];
+    for (unsigned e = 0; e < count; ++e) {
+      const auto old = static_cast<T>(change(p + e * sizeof(T), b[e], parallel && !shared));
+      if (kResult) results[e][i] = old;
     }
   });
   return kResult ? Step::Yield : Step::Next;
@@ -130,22 +253,31 @@ Step exchange128(Warp& w, const Op& op, Mask active) {
   return Step::Yield;
 }
 
+template <bool kResult, bool kSingle>
+Handler chooseCombination(unsigned bytes) {
+  switch (bytes) {
+    case 2: return combineLanes<uint16_t, kResult, kSingle>;
+    case 4: return combineLanes<uint32_t, kResult, kSingle>;
+    case 8: return combineLanes<uint64_t, kResult, kSingle>;
+    default: return nullptr;
+  }
+}
+
 template <bool kResult>
-Handler chooseCombination(std::string_view op, ScalarType type, unsigned count) {
-  Handler h = nullptr;
-  withCombination(
-      op, type, [&]<typename T, auto f, auto g>() {
-        if (count == 1) h = combineLanes<T, f, g, 1, kResult>;
-        if (type == ScalarType::f16 || type == ScalarType::bf16) {
-          if (count == 2) h = combineLanes<T, f, g, 2, kResult>;
-          if (count == 4) h = combineLanes<T, f, g, 4, kResult>;
-          if (count == 8) h = combineLanes<T, f, g, 8, kResult>;
-        } else if (type == ScalarType::f16x2 || type == ScalarType::bf16x2 || type == ScalarType::f32) {
-          if (count == 2) h = combineLanes<T, f, g, 2, kResult>;
-          if (count == 4) h = combineLanes<T, f, g, 4, kResult>;
-        }
-      });
-  return h;
+Handler chooseCombination(unsigned bytes, unsigned count) {
+  return count == 1 ? chooseCombination<kResult, true>(bytes) : chooseCombination<kResult, false>(bytes);
+}
+
+// Vectors of halves have up to eight elements, those of 32 bits up to four.
+bool isVector(ScalarType type, unsigned count) {
+  switch (type) {
+    case f16:
+    case bf16: return count <= kMostElements;
+    case f16x2:
+    case bf16x2:
+    case f32: return count <= 4;
+    default: return count == 1;
+  }
 }
 
 void bind(Binder& b, bool hasResult) {
@@ -172,6 +304,8 @@ void bind(Binder& b, bool hasResult) {
   if (b.sources(next++, type).size() != count) b.unsupported("this number of operands");
   if (isCas) b.source(next++, type);
   if (hasPolicy) b.ignore(next++);
+  access.count = count;
+  if (isVector(type, count)) access.combination = findCombination(operation, type);
   b.data(access);
 
   if (isCas) {
@@ -183,9 +317,10 @@ void bind(Binder& b, bool hasResult) {
   } else if (type == ScalarType::b128) {
     if (operation == "exch" && hasResult && count == 1) b.handler(exchange128);
   } else {
-    b.handler(hasResult             ? chooseCombination<true>(operation, type, count)
+    const unsigned bytes = access.combination.bytes;
+    b.handler(hasResult             ? chooseCombination<true>(bytes, count)
               : operation == "exch" ? nullptr
-                                    : chooseCombination<false>(operation, type, count));
+                                    : chooseCombination<false>(bytes, count));
   }
 }
 

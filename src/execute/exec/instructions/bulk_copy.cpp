@@ -17,7 +17,7 @@ namespace {
 struct BulkOperands {
   Location to, from, mbarrier;
   Arg size, mask;
-  atomics::Reducer reduce = nullptr;
+  atomics::Reducer reduce;
   bool toGlobal = false, fromGlobal = false;
   bool usesMbarrier = false, multicast = false, masksBytes = false;
 };
@@ -32,8 +32,7 @@ uint64_t inBlock(uint64_t address, unsigned rank) {
 void issue(Warp& w, const BulkOperands& o, unsigned lane, uint64_t toAddress, uint64_t mbarrierAddress,
            const std::byte* from, uint32_t size) {
   BulkCopy c;
-  c.to = w.memory(spaceOf(o.toGlobal), lane, toAddress, size, 16,
-                  o.reduce != nullptr ? Access::Atomic : Access::Write);
+  c.to = w.memory(spaceOf(o.toGlobal), lane, toAddress, size, 16, o.reduce ? Access::Atomic : Access::Write);
   c.from = from;
   c.bytes.assign(from, from + size);
   c.reduce = o.reduce;
@@ -100,7 +99,7 @@ Arg maskOperand(Binder& b, std::size_t i) { return b.source(i, ScalarType::b16);
 struct TrackedStore {
   Location to, mbarrier;
   uint8_t bytes = 0, count = 1;
-  atomics::Reducer reduce = nullptr;
+  atomics::Reducer reduce;
 };
 
 Step storeTracked(Warp& w, const Op& op, Mask active) {
@@ -108,8 +107,7 @@ Step storeTracked(Warp& w, const Op& op, Mask active) {
   const unsigned size = unsigned{o.bytes} * o.count;
   forEachLane(active, [&](unsigned i) {
     BulkCopy c;
-    c.to = w.memory(o.to.space, i, o.to.address(w, i), size, size,
-                    o.reduce != nullptr ? Access::Atomic : Access::Write);
+    c.to = w.memory(o.to.space, i, o.to.address(w, i), size, size, o.reduce ? Access::Atomic : Access::Write);
     c.reduce = o.reduce;
     c.bytes.resize(size);
     for (unsigned e = 0; e < o.count; ++e) {
@@ -136,7 +134,7 @@ void bindTracked(Binder& b, bool reduces) {
   if (b.sources(1, type).size() != o.count) b.unsupported("this number of values");
   if (reduces) {
     o.reduce = atomics::findReducer(takeAtomicOperation(b, type), type, true);
-    if (o.reduce == nullptr) return;
+    if (!o.reduce) return;
   }
   b.data(o);
   b.handler(storeTracked);
@@ -210,7 +208,7 @@ void bindBulk(Binder& b) {
   if (reduces) {
     const ScalarType type = b.takeType();
     o.reduce = atomics::findReducer(takeAtomicOperation(b, type), type, !o.toGlobal);
-    if (o.reduce == nullptr) return;
+    if (!o.reduce) return;
   }
 
   std::size_t next = 0;

@@ -18,6 +18,8 @@ namespace {
 using Comparison = FloatComparison;
 
 // Lanes where the numbers in half kPart of kPerLane compare so.
+using CompareLanes = Mask (*)(const Warp& w, const Op& op, Mask active);
+
 template <class Format, Comparison kComparison, bool kFtz, unsigned kPerLane = 1, unsigned kPart = 0>
 Mask compareLanes(const Warp& w, const Op& op, Mask active) {
   using Word = typename Format::Word;
@@ -35,6 +37,14 @@ Mask compareLanes(const Warp& w, const Op& op, Mask active) {
   return result;
 }
 
+struct FloatComparing {
+  CompareLanes compare = nullptr;  // the numbers, or the lower halves
+  CompareLanes upper = nullptr;    // the upper halves, of packed types
+  uint32_t yes = 0;                // set: what true is
+};
+
+const FloatComparing& comparing(const Op& op) { return *static_cast<const FloatComparing*>(op.data); }
+
 // small[0] is the BoolOp; the predicate c, if there is one, is the last argument.
 Mask combined(const Warp& w, const Op& op, Mask result) {
   const auto boolOp = static_cast<BoolOp>(op.small[0]);
@@ -42,80 +52,71 @@ Mask combined(const Warp& w, const Op& op, Mask result) {
 }
 
 // args: a, b, p.
-template <class Format, Comparison kComparison, bool kFtz>
 Step setPredicate(Warp& w, const Op& op, Mask active) {
-  w.setPredicate(op.args[2], compareLanes<Format, kComparison, kFtz>(w, op, active), active);
+  w.setPredicate(op.args[2], comparing(op).compare(w, op, active), active);
   return Step::Next;
 }
 
 // args: a, b, p, q, and c. p may be the same register as c.
-template <class Format, Comparison kComparison, bool kFtz>
 Step setPredicates(Warp& w, const Op& op, Mask active) {
-  const Mask result = compareLanes<Format, kComparison, kFtz>(w, op, active);
+  const Mask result = comparing(op).compare(w, op, active);
   const Mask p = combined(w, op, result), q = combined(w, op, ~result);
   w.setPredicate(op.args[2], p, active);
   w.setPredicate(op.args[3], q, active);
   return Step::Next;
 }
 
-template <class Format, Comparison kComparison, bool kFtz>
 Step setPredicatesOfHalves(Warp& w, const Op& op, Mask active) {
-  const Mask p = combined(w, op, compareLanes<Format, kComparison, kFtz, 2, 0>(w, op, active));
-  const Mask q = combined(w, op, compareLanes<Format, kComparison, kFtz, 2, 1>(w, op, active));
+  const Mask p = combined(w, op, comparing(op).compare(w, op, active));
+  const Mask q = combined(w, op, comparing(op).upper(w, op, active));
   w.setPredicate(op.args[2], p, active);
   w.setPredicate(op.args[3], q, active);
   return Step::Next;
 }
 
-// args: a, b, d, and c. data: what true is.
-template <class Format, Comparison kComparison, bool kFtz, typename Result>
+// args: a, b, d, and c.
+template <typename Result>
 Step setNumber(Warp& w, const Op& op, Mask active) {
-  const Mask result = combined(w, op, compareLanes<Format, kComparison, kFtz>(w, op, active));
+  const FloatComparing& c = comparing(op);
+  const Mask result = combined(w, op, c.compare(w, op, active));
   Result* d = w.out<Result>(op.args[2]);
-  const auto yes = static_cast<Result>(*static_cast<const uint32_t*>(op.data));
+  const auto yes = static_cast<Result>(c.yes);
   forEachLaneVectorized(active, [=](unsigned i) { d[i] = (result & kLaneBit[i]) != 0 ? yes : Result{0}; });
   return Step::Next;
 }
 
-template <class Format, Comparison kComparison, bool kFtz>
 Step setHalves(Warp& w, const Op& op, Mask active) {
-  const Mask low = combined(w, op, compareLanes<Format, kComparison, kFtz, 2, 0>(w, op, active));
-  const Mask high = combined(w, op, compareLanes<Format, kComparison, kFtz, 2, 1>(w, op, active));
+  const FloatComparing& c = comparing(op);
+  const Mask low = combined(w, op, c.compare(w, op, active));
+  const Mask high = combined(w, op, c.upper(w, op, active));
   uint32_t* d = w.out<uint32_t>(op.args[2]);
-  const uint32_t yes = *static_cast<const uint32_t*>(op.data);
+  const uint32_t yes = c.yes;
   forEachLaneVectorized(active, [=](unsigned i) {
     d[i] = ((low & kLaneBit[i]) != 0 ? yes : 0u) | ((high & kLaneBit[i]) != 0 ? yes << 16 : 0u);
   });
   return Step::Next;
 }
 
-enum class Form : uint8_t { Predicate, Predicates, PredicatesOfHalves, Word, Short, Halves };
-
-template <class Format, Comparison kComparison, bool kFtz>
-Handler handlerFor(Form form) {
-  constexpr bool kHasHalves = sizeof(typename Format::Word) == 2;
-  switch (form) {
-    case Form::Predicate: return setPredicate<Format, kComparison, kFtz>;
-    case Form::Predicates: return setPredicates<Format, kComparison, kFtz>;
-    case Form::Word: return setNumber<Format, kComparison, kFtz, uint32_t>;
-    case Form::Short: return setNumber<Format, kComparison, kFtz, uint16_t>;
-    case Form::PredicatesOfHalves:
-      if constexpr (kHasHalves) return setPredicatesOfHalves<Format, kComparison, kFtz>;
-      break;
-    case Form::Halves:
-      if constexpr (kHasHalves) return setHalves<Format, kComparison, kFtz>;
-      break;
-  }
-  return nullptr;
+template <class Format, bool kFtz>
+void chooseComparison(FloatComparing& result, Comparison comparison, bool packed) {
+  withComparison(comparison, [&](auto c) {
+    constexpr Comparison kComparison = decltype(c)::value;
+    if constexpr (sizeof(typename Format::Word) == 2) {
+      if (packed) {
+        result.compare = compareLanes<Format, kComparison, kFtz, 2, 0>;
+        result.upper = compareLanes<Format, kComparison, kFtz, 2, 1>;
+        return;
+      }
+    }
+    result.compare = compareLanes<Format, kComparison, kFtz>;
+  });
 }
 
 template <class Format>
-Handler handlerFor(Form form, Comparison comparison, bool ftz) {
-  return withComparison(comparison, [&](auto c) {
-    if constexpr (std::is_same_v<Format, F16> || std::is_same_v<Format, F32>)
-      if (ftz) return handlerFor<Format, decltype(c)::value, true>(form);
-    return handlerFor<Format, decltype(c)::value, false>(form);
-  });
+void chooseComparison(FloatComparing& result, Comparison comparison, bool packed, bool ftz) {
+  if constexpr (std::is_same_v<Format, F16> || std::is_same_v<Format, F32>)
+    if (ftz) return chooseComparison<Format, true>(result, comparison, packed);
+  chooseComparison<Format, false>(result, comparison, packed);
 }
 
 Comparison takeComparison(Binder& b) {
@@ -131,22 +132,23 @@ Comparison takeComparison(Binder& b) {
 }
 
 // Takes set's destination type, the first of the two, and says what true is there.
-Form bindResult(Binder& b, const FloatType& from, ScalarType to) {
+Handler bindResult(Binder& b, const FloatType& from, ScalarType to, uint32_t& yes) {
   using enum ScalarType;
   const bool pair = from.perLane == 2;
-  if (pair && to != u32 && to != s32 && to != from.operand) b.unsupported("this destination type");
+  const bool toPair = to == f16x2 || to == bf16x2;
+  if (pair ? to != u32 && to != s32 && to != from.operand : toPair) b.unsupported("this destination type");
   b.dest(0, to);
-  uint32_t& yes = b.data<uint32_t>(pair ? 0xFFFF : ~uint32_t{0});
+  yes = pair ? 0xFFFF : ~uint32_t{0};
   switch (to) {
     case u32:
-    case s32: return pair ? Form::Halves : Form::Word;
-    case f32: yes = 0x3F80'0000; return Form::Word;
+    case s32: return pair ? setHalves : setNumber<uint32_t>;
+    case f32: yes = 0x3F80'0000; return setNumber<uint32_t>;
     case u16:
-    case s16: return Form::Short;
-    case f16: yes = 0x3C00; return Form::Short;
-    case bf16: yes = 0x3F80; return Form::Short;
-    case f16x2: yes = 0x3C00; return Form::Halves;
-    case bf16x2: yes = 0x3F80; return Form::Halves;
+    case s16: return setNumber<uint16_t>;
+    case f16: yes = 0x3C00; return setNumber<uint16_t>;
+    case bf16: yes = 0x3F80; return setNumber<uint16_t>;
+    case f16x2: yes = 0x3C00; return setHalves;
+    case bf16x2: yes = 0x3F80; return setHalves;
     default: b.unsupported("this destination type");
   }
 }
@@ -163,20 +165,23 @@ void bindFloatCompare(Binder& b, bool isSet) {
     b.unsupported(".ftz with this type");
   b.source(1, from.operand);
   b.source(2, from.operand);
-  Form form = Form::Predicate;
+  FloatComparing& comparing = b.data(FloatComparing{});
+  Handler handler = setPredicate;
   if (isSet) {
-    form = bindResult(b, from, to);
+    handler = bindResult(b, from, to, comparing.yes);
   } else if (from.perLane == 2) {
-    form = Form::PredicatesOfHalves;
+    handler = setPredicatesOfHalves;
     b.pairFirstPredicate(0);
     b.pairPredicate(0);
-  } else {
-    form = bindPredicates(b, boolOp) ? Form::Predicates : Form::Predicate;
+  } else if (bindPredicates(b, boolOp)) {
+    handler = setPredicates;
   }
   if (boolOp != BoolOp::None) b.predicate(3);
   b.op().small[0] = static_cast<uint8_t>(boolOp);
-  b.handler(forFormat(from.kind,
-                      [&]<class Format>(FormatTag<Format>) { return handlerFor<Format>(form, comparison, ftz); }));
+  b.handler(forFormat(from.kind, [&]<class Format>(FormatTag<Format>) {
+    chooseComparison<Format>(comparing, comparison, from.perLane == 2, ftz);
+    return handler;
+  }));
 }
 
 }  // namespace ptxopt::exec

@@ -25,26 +25,22 @@ namespace {
 
 constexpr unsigned kMostElements = 8;
 
+// Reads the elements of the active lanes: those of element e to d[e], with the width that they have in memory.
+using ReadLanes = void (*)(Warp& w, const Op& op, Mask active, std::byte* const* d);
+// Writes what was read to a wider register.
+using ExtendLanes = void (*)(const std::byte* from, std::byte* d, Mask active);
+
 struct MemoryAccess {
   int64_t offset = 0;
   Space space = Space::Generic;
+  uint8_t count = 1;                    // elements
   uint8_t strides[kMostElements] = {};  // st: bytes of a lane of each source
+  ReadLanes read = nullptr;             // ld
+  ExtendLanes extend = nullptr;         // ld to registers that are wider than the value
   Handler weak = nullptr;               // the access itself, when it is ordered
 };
 
 const MemoryAccess& accessOf(const Op& op) { return *static_cast<const MemoryAccess*>(op.data); }
-
-template <unsigned kReg, bool kSigned, typename Mem>
-Word<kReg> extended(Mem m) {
-  if constexpr (sizeof(Mem) == kReg) {
-    return m;
-  } else if constexpr (kSigned) {
-    return static_cast<Word<kReg>>(
-        static_cast<std::make_signed_t<Word<kReg>>>(static_cast<std::make_signed_t<Mem>>(m)));
-  } else {
-    return static_cast<Word<kReg>>(m);
-  }
-}
 
 enum class Reach : uint8_t {
   Global,  // known to be .global
@@ -78,16 +74,15 @@ class Resolver<Reach::Shared> {
   OwnShared shared_;
 };
 
-template <unsigned kMem, unsigned kReg, bool kSigned, unsigned kCount, typename Base, Reach kReach>
-Step load(Warp& w, const Op& op, Mask active) {
+template <unsigned kMem, unsigned kCount, typename Base, Reach kReach>
+void readLanes(Warp& w, const Op& op, Mask active, std::byte* const* results) {
   constexpr unsigned kBytes = kMem * kCount;
-  using Reg = Word<kReg>;
   const MemoryAccess& a = accessOf(op);
   const int64_t offset = a.offset;
   const Space space = a.space;
   const Base* base = w.in<Base>(op.args[kCount]);
-  Reg* d[kCount];
-  for (unsigned e = 0; e < kCount; ++e) d[e] = w.out<Reg>(op.args[e]);
+  Word<kMem>* d[kCount];
+  for (unsigned e = 0; e < kCount; ++e) d[e] = reinterpret_cast<Word<kMem>*>(results[e]);
 
   if constexpr (kReach == Reach::Uniform) {
     const auto first = static_cast<unsigned>(std::countr_zero(active));
@@ -96,20 +91,38 @@ Step load(Warp& w, const Op& op, Mask active) {
     for (unsigned e = 0; e < kCount; ++e) {
       Word<kMem> m;
       std::memcpy(&m, p + e * kMem, kMem);
-      const Reg value = extended<kReg, kSigned>(m);
-      Reg* const to = d[e];
-      forEachLaneVectorized(active, [=](unsigned i) { to[i] = value; });
+      forEachLaneVectorized(active, [m, to = d[e]](unsigned i) { to[i] = m; });
     }
   } else {
     forEachLane(active, [&, resolve = Resolver<kReach>(w, space)](unsigned i) {
       const std::byte* p = resolve(i, Location::addressOf(base[i], offset), kBytes, Access::Read);
-      for (unsigned e = 0; e < kCount; ++e) {
-        Word<kMem> m;
-        std::memcpy(&m, p + e * kMem, kMem);
-        d[e][i] = extended<kReg, kSigned>(m);
-      }
+      for (unsigned e = 0; e < kCount; ++e) std::memcpy(d[e] + i, p + e * kMem, kMem);
     });
   }
+}
+
+Step load(Warp& w, const Op& op, Mask active) {
+  const MemoryAccess& a = accessOf(op);
+  std::byte* d[kMostElements];
+  for (unsigned e = 0; e < a.count; ++e) d[e] = w.out<std::byte>(op.args[e]);
+  a.read(w, op, active, d);
+  return Step::Next;
+}
+
+template <typename Mem, typename Reg>
+void extendLanes(const std::byte* from, std::byte* to, Mask active) {
+  const Mem* m = reinterpret_cast<const Mem*>(from);
+  Reg* d = reinterpret_cast<Reg*>(to);
+  forEachLaneVectorized(active, [=](unsigned i) { d[i] = static_cast<Reg>(m[i]); });
+}
+
+Step loadExtended(Warp& w, const Op& op, Mask active) {
+  const MemoryAccess& a = accessOf(op);
+  alignas(64) std::byte narrow[kMostElements][kLanes * sizeof(uint32_t)];
+  std::byte* d[kMostElements];
+  for (unsigned e = 0; e < a.count; ++e) d[e] = narrow[e];
+  a.read(w, op, active, d);
+  for (unsigned e = 0; e < a.count; ++e) a.extend(narrow[e], w.out<std::byte>(op.args[e]), active);
   return Step::Next;
 }
 
@@ -142,64 +155,60 @@ Step orderedAccess(Warp& w, const Op& op, Mask active) {
 
 // ---- choosing the handler ----
 
-template <unsigned kMem, unsigned kReg, bool kSigned, unsigned kCount, typename Base>
-Handler loadReaching(Reach reach) {
+template <unsigned kMem, unsigned kCount, typename Base>
+ReadLanes readReaching(Reach reach) {
   switch (reach) {
-    case Reach::Global: return load<kMem, kReg, kSigned, kCount, Base, Reach::Global>;
-    case Reach::Shared: return load<kMem, kReg, kSigned, kCount, Base, Reach::Shared>;
-    case Reach::Any: return load<kMem, kReg, kSigned, kCount, Base, Reach::Any>;
-    case Reach::Uniform: return load<kMem, kReg, kSigned, kCount, Base, Reach::Uniform>;
+    case Reach::Global: return readLanes<kMem, kCount, Base, Reach::Global>;
+    case Reach::Shared: return readLanes<kMem, kCount, Base, Reach::Shared>;
+    case Reach::Any: return readLanes<kMem, kCount, Base, Reach::Any>;
+    case Reach::Uniform: return readLanes<kMem, kCount, Base, Reach::Uniform>;
   }
   return nullptr;
 }
 
-template <unsigned kMem, unsigned kReg, bool kSigned, unsigned kCount>
-Handler loadFrom(unsigned baseBytes, Reach reach) {
-  return baseBytes == 4 ? loadReaching<kMem, kReg, kSigned, kCount, uint32_t>(reach)
-                        : loadReaching<kMem, kReg, kSigned, kCount, uint64_t>(reach);
-}
-
-template <unsigned kMem, unsigned kReg, bool kSigned>
-Handler loadOf(unsigned count, unsigned baseBytes, Reach reach) {
-  if (count == 1) return loadFrom<kMem, kReg, kSigned, 1>(baseBytes, reach);
-  if constexpr (kMem <= 8)
-    if (count == 2) return loadFrom<kMem, kReg, kSigned, 2>(baseBytes, reach);
-  if constexpr (kMem <= 8)
-    if (count == 4) return loadFrom<kMem, kReg, kSigned, 4>(baseBytes, reach);
-  if constexpr (kMem <= 4)
-    if (count == 8) return loadFrom<kMem, kReg, kSigned, 8>(baseBytes, reach);
-  return nullptr;
-}
-
-template <unsigned kMem, unsigned kReg>
-Handler loadInto(bool isSigned, unsigned count, unsigned baseBytes, Reach reach) {
-  if constexpr (kReg > kMem && kReg <= 8)
-    if (isSigned) return loadOf<kMem, kReg, true>(count, baseBytes, reach);
-  return loadOf<kMem, kReg, false>(count, baseBytes, reach);
+template <unsigned kMem, unsigned kCount>
+ReadLanes readFrom(unsigned baseBytes, Reach reach) {
+  return baseBytes == 4 ? readReaching<kMem, kCount, uint32_t>(reach) : readReaching<kMem, kCount, uint64_t>(reach);
 }
 
 template <unsigned kMem>
-Handler loadTo(unsigned reg, bool isSigned, unsigned count, unsigned baseBytes, Reach reach) {
-  if constexpr (kMem <= 1)
-    if (reg == 1) return loadInto<kMem, 1>(isSigned, count, baseBytes, reach);
-  if constexpr (kMem <= 2)
-    if (reg == 2) return loadInto<kMem, 2>(isSigned, count, baseBytes, reach);
-  if constexpr (kMem <= 4)
-    if (reg == 4) return loadInto<kMem, 4>(isSigned, count, baseBytes, reach);
+ReadLanes readOf(unsigned count, unsigned baseBytes, Reach reach) {
+  if (count == 1) return readFrom<kMem, 1>(baseBytes, reach);
   if constexpr (kMem <= 8)
-    if (reg == 8) return loadInto<kMem, 8>(isSigned, count, baseBytes, reach);
-  if constexpr (kMem == 16)
-    if (reg == 16) return loadInto<kMem, 16>(isSigned, count, baseBytes, reach);
+    if (count == 2) return readFrom<kMem, 2>(baseBytes, reach);
+  if constexpr (kMem <= 8)
+    if (count == 4) return readFrom<kMem, 4>(baseBytes, reach);
+  if constexpr (kMem <= 4)
+    if (count == 8) return readFrom<kMem, 8>(baseBytes, reach);
   return nullptr;
 }
 
-Handler chooseLoad(unsigned mem, unsigned reg, bool isSigned, unsigned count, unsigned baseBytes, Reach reach) {
+ReadLanes chooseRead(unsigned mem, unsigned count, unsigned baseBytes, Reach reach) {
   switch (mem) {
-    case 1: return loadTo<1>(reg, isSigned, count, baseBytes, reach);
-    case 2: return loadTo<2>(reg, isSigned, count, baseBytes, reach);
-    case 4: return loadTo<4>(reg, isSigned, count, baseBytes, reach);
-    case 8: return loadTo<8>(reg, isSigned, count, baseBytes, reach);
-    case 16: return loadTo<16>(reg, isSigned, count, baseBytes, reach);
+    case 1: return readOf<1>(count, baseBytes, reach);
+    case 2: return readOf<2>(count, baseBytes, reach);
+    case 4: return readOf<4>(count, baseBytes, reach);
+    case 8: return readOf<8>(count, baseBytes, reach);
+    case 16: return readOf<16>(count, baseBytes, reach);
+    default: return nullptr;
+  }
+}
+
+// Mem is signed for an extension with the sign.
+template <typename Mem>
+ExtendLanes extendTo(unsigned reg) {
+  if constexpr (sizeof(Mem) < 2)
+    if (reg == 2) return extendLanes<Mem, uint16_t>;
+  if constexpr (sizeof(Mem) < 4)
+    if (reg == 4) return extendLanes<Mem, uint32_t>;
+  return reg == 8 ? extendLanes<Mem, uint64_t> : nullptr;
+}
+
+ExtendLanes chooseExtend(unsigned mem, unsigned reg, bool isSigned) {
+  switch (mem) {
+    case 1: return isSigned ? extendTo<int8_t>(reg) : extendTo<uint8_t>(reg);
+    case 2: return isSigned ? extendTo<int16_t>(reg) : extendTo<uint16_t>(reg);
+    case 4: return isSigned ? extendTo<int32_t>(reg) : extendTo<uint32_t>(reg);
     default: return nullptr;
   }
 }
@@ -302,8 +311,11 @@ void bindLoad(Binder& b) {
   access.space = address.space;
   const bool uniform =
       address.base.base == Base::Constant && (address.space == Space::Param || address.space == Space::Const);
-  const Reach reach = uniform ? Reach::Uniform : reachOf(address.space);
-  setHandler(b, access, chooseLoad(mem, reg, isSignedInteger(type), count, address.base.bytes, reach), ordered);
+  access.count = static_cast<uint8_t>(count);
+  access.read = chooseRead(mem, count, address.base.bytes, uniform ? Reach::Uniform : reachOf(address.space));
+  if (reg != mem) access.extend = chooseExtend(mem, reg, isSignedInteger(type));
+  const bool isKnown = access.read != nullptr && (reg == mem || access.extend != nullptr);
+  setHandler(b, access, !isKnown ? nullptr : reg == mem ? load : loadExtended, ordered);
 }
 
 void bindStore(Binder& b) {
