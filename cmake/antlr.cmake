@@ -34,6 +34,9 @@ ptxopt_grammar_library(ptxopt_grammar PtxParser.cpp)
 # The lexer that the library has is a table. ANTLR's own is in the program that makes it, and in a test.
 add_executable(make_lexer_table grammar/make_lexer_table.cpp)
 target_link_libraries(make_lexer_table PRIVATE ptxopt_lexer_grammar antlr4_static)
+foreach(target ptxopt_lexer_grammar make_lexer_table)
+  target_compile_options(${target} PRIVATE ${PTXOPT_COLD})
+endforeach()
 add_custom_command(
   OUTPUT ${PTXOPT_GENERATED}/lexer_table.inc
   COMMAND make_lexer_table ${PTXOPT_GENERATED}/lexer_table.inc

@@ -12,6 +12,7 @@ add_library(ptxopt_shared SHARED ${c_api_sources} src/commands/c_api/program_arc
 target_link_libraries(ptxopt_shared PRIVATE ptxopt_commands fmt::fmt nlohmann_json::nlohmann_json)
 target_link_options(ptxopt_shared PRIVATE -Wl,--version-script=${exported} -Wl,--no-undefined -Wl,--as-needed -Wl,--gc-sections)
 set_target_properties(ptxopt_shared PROPERTIES OUTPUT_NAME ptxopt LINK_DEPENDS ${exported})
+target_compile_options(ptxopt_shared PRIVATE ${PTXOPT_COLD})
 ptxopt_warnings(ptxopt_shared)
 ptxopt_hot_first(ptxopt_shared)
 if(PTXOPT_STATIC_RUNTIME AND fmt_VERSION VERSION_GREATER_EQUAL 9 AND fmt_VERSION VERSION_LESS 10)
