@@ -3,7 +3,7 @@
 # debug, suits work on sources. OFF also shows which file does not include what it uses; ON, which names of unnamed
 # namespaces collide.
 #
-# A batch takes up to 40 s and 1.7 GB; all of the tool is 12.
+# A batch takes up to 45 s and 2 GB; all of the tool is 10.
 option(PTXOPT_UNITY "Compile sources in batches: less time for a whole build, more for a change to one file" ON)
 
 # ptxopt_unity(TARGET [MOST]): the fewest batches of at most MOST files, 56 unless given, and the same number in each. What is

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what is missing (as root, or with sudo), builds ptxopt, optimizes samples and shows what changed. The first
-# build takes 5 to 6 minutes of CPU time; later runs take seconds.
+# build takes 5 minutes of CPU time; later runs take seconds.
 #
 #   samples/run.sh [NAME...]     NAME: saxpy, matmul, softmax or histogram (the default)
 set -eu

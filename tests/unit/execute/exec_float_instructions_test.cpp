@@ -201,6 +201,8 @@ TEST_CASE("exec float: what is not supported is refused by name") {
       "sin.f32 %r, %xr;",
       "tanh.approx.ftz.f32 %r, %xr;",
       "setp.lo.f32 %p, %xr, %yr;",
+      "set.eq.f16x2.f16 %r, %xh, %yh;",
+      "set.eq.f16x2.f32 %r, %xr, %yr;",
       "cvt.rn.f16x2.e4m3 %r, %xh;",
       "cvt.f32.s32 %r, %xr;",
       "cvt.rn.s32.f32 %r, %xr;",
