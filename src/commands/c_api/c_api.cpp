@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <memory>
 #include <new>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
@@ -14,6 +13,7 @@
 #include "guard/report.h"
 #include "ptxas/plain_cubin.h"
 #include "ptxopt/ptxopt_c.h"
+#include "support/json.h"
 #include "support/log.h"
 #include "text/parse.h"
 #include "text/rewrite.h"
@@ -110,7 +110,7 @@ ptxopt_result& outOfMemory() {
 }
 
 std::string describe() {
-  nlohmann::ordered_json passes = nlohmann::json::array(), knobs = nlohmann::json::array();
+  Json passes = Json::array(), knobs = Json::array();
   for (const PassDescription& p : describePasses())
     passes.push_back({{"name", p.name}, {"level", p.level}, {"summary", p.summary}});
   for (const KnobDescription& k : describeKnobs()) {
@@ -122,9 +122,9 @@ std::string describe() {
                      {"values", k.values},
                      {"summary", k.summary}});
   }
-  nlohmann::ordered_json sources = nlohmann::json::array();
+  Json sources = Json::array();
   for (const log::Source* source : log::kSources) sources.push_back(source->name);
-  return nlohmann::ordered_json{{"passes", passes}, {"knobs", knobs}, {"log_sources", sources}}.dump();
+  return dumpJson({{"passes", passes}, {"knobs", knobs}, {"log_sources", sources}});
 }
 
 std::string environmentText() {

@@ -2,14 +2,11 @@
 // bytes, so the dump replaces what is not UTF-8.
 #include "c_api/details_json.h"
 
-#include <nlohmann/json.hpp>
-
 #include "ptxas/measures_json.h"
+#include "support/json.h"
 
 namespace ptxopt::c_api {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json remarksOf(const Result& result) {
   Json all = Json::array();
@@ -58,7 +55,7 @@ std::string detailsJson(const guard::GuardedResult& done, std::string_view notOp
               {"remarks", remarksOf(result)},
               {"guard", guardOf(done.guard)}};
   // Names come from the text, which may hold any bytes.
-  std::string text = all.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text = dumpJson(all);
   if (!result.reportJson.empty()) {
     text.pop_back();
     text += ",\"report\":" + result.reportJson + "}";

@@ -12,19 +12,17 @@
 #include <cstring>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "ptxas/find_python.h"
+#include "support/json.h"
 #include "support/nearest.h"
 #include "wrapper/ptxas_command.h"
 
 namespace ptxopt::c_api {
 namespace {
-
-using Json = nlohmann::json;
 
 struct Given {
   Options& options;
@@ -39,7 +37,7 @@ constexpr unsigned kMostJobs = 1024;  // as --jobs
 
 struct Unfit {};
 
-// nlohmann::json would cut off fractions and wrap what is too large.
+// Json would cut off fractions and wrap what is too large.
 template <std::integral T>
 T integerOf(const Json& value, T least = std::numeric_limits<T>::min(), T most = std::numeric_limits<T>::max()) {
   const bool fits = value.is_number_unsigned()
@@ -61,7 +59,7 @@ void takeKnobs(const Json& value, std::map<std::string, int64_t>& to) {
     to[name] = number.is_boolean() ? number.get<bool>() : integerOf<int64_t>(number);
 }
 
-// A member by its name: where its value goes. Values of another kind throw Unfit, or as nlohmann::json does.
+// A member by its name: where its value goes. Values of another kind throw Unfit, or as Json does.
 struct Member {
   const char* name;
   void (*take)(const Json& value, Given& to);
@@ -75,9 +73,9 @@ constexpr Member kMembers[] = {
     {"knobs", [](const Json& v, Given& to) { takeKnobs(v, to.options.knobs); }},
     {"strip_debug", [](const Json& v, Given& to) { v.get_to(to.stripsDebug); }},
     {"externals", [](const Json& v, Given& to) { v.get_to(to.externals); }},
-    {"facts", [](const Json& v, Given& to) { to.options.facts = v.dump(); }},
+    {"facts", [](const Json& v, Given& to) { to.options.facts = dumpJson(v); }},
     {"facts_of_several", [](const Json& v, Given& to) { v.get_to(to.options.factsOfSeveral); }},
-    {"profile", [](const Json& v, Given& to) { to.options.profile = v.dump(); }},
+    {"profile", [](const Json& v, Given& to) { to.options.profile = dumpJson(v); }},
     {"guard", [](const Json& v, Given& to) { v.get_to(to.guard); }},
     {"guard_rule", [](const Json& v, Given& to) { v.get_to(to.rule); }},
     {"guard_tries", [](const Json& v, Given& to) { to.tries = integerOf<unsigned>(v, 0, guard::kMostTries); }},
@@ -102,7 +100,7 @@ std::string take(const Json& json, Given& given) {
       for (const Member& m : kMembers) names.push_back(m.name);
       return fmt::format("there is no option '{}'{}", name, orNearest(name, names));
     }
-    const auto unfit = [&] { return fmt::format("option '{}' cannot be {}", name, value.dump()); };
+    const auto unfit = [&] { return fmt::format("option '{}' cannot be {}", name, dumpJson(value)); };
     try {
       found->take(value, given);
     } catch (const Json::exception&) {
@@ -187,7 +185,7 @@ std::string takePtxasOptions(const Given& given, CallOptions& to) {
 std::string readOptions(std::string_view text, CallOptions& to) {
   Given given{.options = to.options};
   if (!text.empty()) {
-    const Json json = Json::parse(text, nullptr, false);
+    const Json json = parseJsonOrDiscard(text);
     if (json.is_discarded()) return "options are not JSON";
     if (std::string error = take(json, given); !error.empty()) return error;
   }

@@ -5,15 +5,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "support/json.h"
 #include "support/printable.h"
 #include "text/parse.h"
 
 namespace ptxopt::check {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string_view name(Severity s) { return s == Severity::Error ? "error" : "warning"; }
 
@@ -44,7 +42,7 @@ Json needJson(std::string_view value, std::string_view reason, std::string_view 
   return json;
 }
 
-std::string dumped(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string dumped(const Json& json) { return dumpJson(json, 2) + "\n"; }
 
 }  // namespace
 

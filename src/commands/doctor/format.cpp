@@ -1,15 +1,12 @@
 // Two writers show one diagnosis: lines for people, and one JSON object for programs.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "doctor/diagnosis.h"
+#include "support/json.h"
 #include "support/printable.h"
 
 namespace ptxopt::doctor {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr const char* kCalls[] = {"yes", "no", "per-call"};
 constexpr const char* kCallsInWords[] = {"calls ptxopt", "does not call ptxopt",
@@ -114,7 +111,7 @@ std::string toJson(const Diagnosis& diagnosis) {
   for (const ProgramInfo& program : diagnosis.ptxas) json["ptxas"].push_back(programJson(program));
   for (const ProgramInfo& program : diagnosis.nvcc) json["nvcc"].push_back(programJson(program));
   for (const ClientInfo& client : diagnosis.clients) json["clients"].push_back(clientJson(client));
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  return dumpJson(json, 2) + '\n';
 }
 
 }  // namespace ptxopt::doctor

@@ -12,8 +12,6 @@
 namespace ptxopt::report {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 // The .loc that holds at each instruction, by InstrId; none before the first.
 std::vector<const Loc*> locations(const Function& f) {
   std::vector<const Loc*> all(f.instructions.size());

@@ -1,13 +1,12 @@
 // What the page shows of one function.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include "analysis/machine/kernel_needs.h"
 #include "dump/view.h"
 #include "ptxas/measures.h"
 #include "ptxas/timed_cubin.h"
 #include "report/sources.h"
+#include "support/json.h"
 
 namespace ptxopt::report {
 
@@ -27,7 +26,7 @@ namespace ptxopt::report {
 //   estimates                   [what, registers]
 //   ptxas                       counts, or null
 //   time                        time_data.h; not there without `time`
-nlohmann::ordered_json kernelData(dump::FunctionView& view, const ModuleCalledNeeds& called, Sources& sources,
-                                  const ptxas::FunctionMeasures* ptxas, const ptxas::TimedFunction* time);
+Json kernelData(dump::FunctionView& view, const ModuleCalledNeeds& called, Sources& sources,
+                const ptxas::FunctionMeasures* ptxas, const ptxas::TimedFunction* time);
 
 }  // namespace ptxopt::report

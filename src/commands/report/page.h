@@ -5,9 +5,10 @@
 // page compares the two.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+
+#include "support/json.h"
 
 namespace ptxopt::report {
 
@@ -18,6 +19,6 @@ Page reportPage();
 Page diffPage();
 
 // The page with its data, in which `<` is an escape, so that no text can end the element. What is not UTF-8 is replaced.
-std::string pageWith(const Page& page, const nlohmann::ordered_json& data);
+std::string pageWith(const Page& page, const Json& data);
 
 }  // namespace ptxopt::report

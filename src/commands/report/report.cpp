@@ -11,8 +11,6 @@
 namespace ptxopt::report {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 Json architectureData(const target::Limits& a) {
   return {{"name", "sm_" + std::to_string(a.number)},
           {"warps", a.mostWarps},

@@ -23,22 +23,22 @@ int Sources::number(const Loc& loc) {
   return at->second;
 }
 
-nlohmann::ordered_json Sources::files() const {
-  nlohmann::ordered_json all = nlohmann::ordered_json::object();
+Json Sources::files() const {
+  Json all = Json::object();
   for (const auto& [number, name] : files_) all[std::to_string(number)] = name;
   return all;
 }
 
-nlohmann::ordered_json Sources::lines(SourceFiles* files) const {
+Json Sources::lines(SourceFiles* files) const {
   std::map<uint32_t, std::vector<std::string_view>> texts;
   if (files != nullptr)
     for (const auto& [file, line] : places_)
       if (const auto named = files_.find(file); named != files_.end())
         if (const auto [text, isNew] = texts.try_emplace(file); isNew)
           text->second = splitLines(files->read(named->second));
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  Json all = Json::array();
   for (const auto& [file, line] : places_) {
-    nlohmann::ordered_json& entry = all.emplace_back(nlohmann::ordered_json::array({file, line}));
+    Json& entry = all.emplace_back(Json::array({file, line}));
     const auto text = texts.find(file);
     if (text != texts.end() && line >= 1 && line <= text->second.size()) entry.push_back(text->second[line - 1]);
   }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,6 +9,7 @@
 
 #include "ir/module.h"
 #include "report/source_files.h"
+#include "support/json.h"
 
 namespace ptxopt::report {
 
@@ -23,9 +23,9 @@ class Sources {
   // A number for a line of a file, counted from 0 in the order of the calls.
   int number(const Loc& loc);
   // {"1": "a.cu"}
-  nlohmann::ordered_json files() const;
+  Json files() const;
   // [file, line] or [file, line, text] by number. Only files with such a line are read, and only if `files` is given.
-  nlohmann::ordered_json lines(SourceFiles* files) const;
+  Json lines(SourceFiles* files) const;
 
  private:
   std::map<uint32_t, std::string> files_;

@@ -10,7 +10,6 @@ namespace ptxopt::report {
 namespace {
 
 using namespace timing;
-using Json = nlohmann::ordered_json;
 
 constexpr Scenario kOfWaits = Scenario::L2;
 constexpr double kShown = 0.05;  // cycles: shorter waits are not shown

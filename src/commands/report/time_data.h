@@ -1,9 +1,8 @@
 // What the page shows of the modelled time of a function.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include "ptxas/timed_cubin.h"
+#include "support/json.h"
 
 namespace ptxopt::report {
 
@@ -16,6 +15,6 @@ namespace ptxopt::report {
 // Lines are those of the module's text; one row for each that machine code was made of, hot where some of it is in the
 // hottest loop. Cycles to issue are those of a warp alone, without waits, in all iterations. The wait is the longest of
 // an iteration with data in L2; 0 cycles: none; line 0: not known.
-nlohmann::ordered_json timeData(const ptxas::TimedFunction& f);
+Json timeData(const ptxas::TimedFunction& f);
 
 }  // namespace ptxopt::report

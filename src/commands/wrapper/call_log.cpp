@@ -9,12 +9,11 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
+
+#include "support/json.h"
 
 namespace ptxopt::wrapper {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string now() {
   const std::time_t time = std::time(nullptr);
@@ -39,7 +38,7 @@ bool addToLog(const std::string& path, const CallRecord& record) {
                {"changed", record.changed}};
   if (!record.notOptimized.empty()) json["not_optimized"] = record.notOptimized;
   if (!record.trouble.empty()) json["trouble"] = record.trouble;
-  const std::string line = json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+  const std::string line = dumpJson(json) + '\n';
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
   if (file < 0) return false;
   const bool isWritten = ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
@@ -52,7 +51,7 @@ std::vector<CallRecord> readLog(const std::string& path) {
   if (!std::filesystem::is_regular_file(path, error)) return records;
   std::ifstream in(path);
   for (std::string line; std::getline(in, line);) {
-    const Json json = Json::parse(line, nullptr, false);
+    const Json json = parseJsonOrDiscard(line);
     if (!json.is_object() || !json.contains("time")) continue;
     try {
       records.push_back({json.value("client", ""), json.value("ptxas", ""), json.value("why", ""),

@@ -7,15 +7,13 @@
 
 #include <algorithm>
 #include <bit>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "facts/comments.h"
+#include "support/json.h"
 
 namespace ptxopt::facts {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr const char* kComponents = "xyz";
 constexpr int64_t kMostThreads = 1024;
@@ -59,8 +57,8 @@ void needWords(const Json& object, std::string_view what, std::initializer_list<
 
 int64_t integer(const Json& value, std::string_view what) {
   if (value.is_number_unsigned() && value.get<uint64_t>() > INT64_MAX)
-    wrong(fmt::format("{} is {}, more than {}", what, value.dump(), INT64_MAX));
-  if (!value.is_number_integer()) wrong(fmt::format("{} is {}, no whole number", what, value.dump()));
+    wrong(fmt::format("{} is {}, more than {}", what, dumpJson(value), INT64_MAX));
+  if (!value.is_number_integer()) wrong(fmt::format("{} is {}, no whole number", what, dumpJson(value)));
   return value.get<int64_t>();
 }
 
@@ -120,7 +118,7 @@ bool holdsAddress(const Module& module, const Variable& parameter) {
 }
 
 bool flag(const Json& json, const std::string& what) {
-  if (!json.is_boolean()) wrong(fmt::format("{} is {}, neither true nor false", what, json.dump()));
+  if (!json.is_boolean()) wrong(fmt::format("{} is {}, neither true nor false", what, dumpJson(json)));
   return json.get<bool>();
 }
 
@@ -214,9 +212,11 @@ class Reader {
     }
   }
 
-  // JSON that nests no deeper than facts do, and has no word twice in an object.
+  // JSON that nests no deeper than facts do, and has no word twice in an object. Members are found one after the other, so
+  // an object has no more than any of facts can have.
   static Json parsed(std::string_view text, const std::string& where) {
     constexpr int kMostDepth = 8;
+    constexpr std::size_t kMostMembers = 1000;
     std::vector<std::set<std::string>> words;  // of the objects that are open
     const auto check = [&](int depth, Json::parse_event_t event, const Json& value) {
       if (depth > kMostDepth) wrong(fmt::format("{}: nested deeper than {} levels", where, kMostDepth));
@@ -224,6 +224,8 @@ class Reader {
       if (event == Json::parse_event_t::object_end) words.pop_back();
       if (event == Json::parse_event_t::key && !words.back().insert(value.get<std::string>()).second)
         wrong(fmt::format("{}: an object has '{}' twice", where, value.get<std::string>()));
+      if (!words.empty() && words.back().size() > kMostMembers)
+        wrong(fmt::format("{}: an object has more than {} members", where, kMostMembers));
       return true;
     };
     try {

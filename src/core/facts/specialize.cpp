@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "facts/comments.h"
 #include "facts/facts.h"
+#include "support/json.h"
 #include "text/lexer.h"
 
 namespace ptxopt::facts {
@@ -41,13 +41,13 @@ bool keepsState(const Module& module, const Function& f) {
 std::string commentOf(const Module& module, const Function& f) {
   const KernelFacts &said = module.facts[f.index], all = factsOfAll(module, f);
   const auto number = [](const NumberFact& fact) {
-    nlohmann::json json = nlohmann::json::object();
+    Json json = Json::object();
     if (fact.least != INT64_MIN) json["least"] = fact.least;
     if (fact.most != INT64_MAX) json["most"] = fact.most;
     if (fact.multiple != 1) json["multiple"] = fact.multiple;
     return json;
   };
-  nlohmann::json facts = nlohmann::json::object();
+  Json facts = Json::object();
   for (std::size_t i = 0; i < 3; ++i) {
     facts["block"].push_back(number(said.block[i]));
     facts["grid"].push_back(number(said.grid[i]));
@@ -55,19 +55,19 @@ std::string commentOf(const Module& module, const Function& f) {
   if (said.iterations != 0) facts["iterations"] = said.iterations;
   for (const LoopFact& loop : said.loops)
     facts["loops"].push_back(
-        {{"label", module.text(f.labels[loop.header.value].name)}, {"iterations", loop.iterations}});
+        {{"iterations", loop.iterations}, {"label", module.text(f.labels[loop.header.value].name)}});
   for (std::size_t i = 0; i < f.parameters.size(); ++i) {
     const PointerFact& memory = said.pointers[i];
     if (said.parameters[i] == all.parameters[i] && memory == all.pointers[i]) continue;
-    nlohmann::json parameter = nlohmann::json::object();
-    if (said.parameters[i] != all.parameters[i]) parameter = number(said.parameters[i]);
-    if (memory.isNoalias) parameter["noalias"] = true;
-    if (memory.isReadonly) parameter["readonly"] = true;
+    Json parameter = Json::object();
     if (memory.bytes != 0) parameter["bytes"] = memory.bytes;
     parameter["index"] = i;
+    if (said.parameters[i] != all.parameters[i]) parameter.update(number(said.parameters[i]));
+    if (memory.isNoalias) parameter["noalias"] = true;
+    if (memory.isReadonly) parameter["readonly"] = true;
     facts["parameters"].push_back(parameter);
   }
-  return fmt::format("{} {}", kFactsComment, facts.dump());
+  return fmt::format("{} {}", kFactsComment, dumpJson(facts));
 }
 
 }  // namespace

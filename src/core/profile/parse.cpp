@@ -5,15 +5,12 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "profile/profile.h"
-#include "support/bounded_json.h"
+#include "support/json.h"
 
 namespace ptxopt::profile {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int kMostDepth = 8;
 constexpr std::size_t kMostKernels = 1u << 16, kMostParameters = 4096, kMostList = 4096;
@@ -48,7 +45,8 @@ std::string text(const Json& object, const char* word, const std::string& what) 
 }
 
 uint64_t count(const Json& json, const std::string& what, uint64_t least, uint64_t most) {
-  if (!json.is_number_unsigned()) wrong(fmt::format("{} is {}, not a whole number from 0 on", what, json.dump()));
+  if (!json.is_number_unsigned())
+    wrong(fmt::format("{} is {}, not a whole number from 0 on", what, dumpJson(json)));
   const auto n = json.get<uint64_t>();
   if (n < least || n > most) wrong(fmt::format("{} is {}: {} to {}", what, n, least, most));
   return n;
@@ -57,13 +55,13 @@ uint64_t count(const Json& json, const std::string& what, uint64_t least, uint64
 double timeOf(const Json& object, const std::string& what) {
   const Json& json = object["time"];
   if (!json.is_number() || !std::isfinite(json.get<double>()) || json.get<double>() < 0)
-    wrong(fmt::format("{}: time is {}, not a number from 0 on", what, json.dump()));
+    wrong(fmt::format("{}: time is {}, not a number from 0 on", what, dumpJson(json)));
   return json.get<double>();
 }
 
 int64_t integer(const Json& json, const std::string& what) {
   if (!json.is_number_integer() || (json.is_number_unsigned() && json.get<uint64_t>() > INT64_MAX))
-    wrong(fmt::format("{} is {}, not a whole number of 64 bits with a sign", what, json.dump()));
+    wrong(fmt::format("{} is {}, not a whole number of 64 bits with a sign", what, dumpJson(json)));
   return json.get<int64_t>();
 }
 
@@ -193,7 +191,7 @@ std::variant<File, std::string> parse(std::string_view json, std::string_view na
       wrong(file + " is not a profile: it has no \"format\": \"ptxopt-profile\"");
     needWords(document, file, {"format", "version", "unit", "kernels"}, {"$schema"});
     if (document["version"] != 1)
-      wrong(fmt::format("{}: the version is {}, not 1", file, document["version"].dump()));
+      wrong(fmt::format("{}: the version is {}, not 1", file, dumpJson(document["version"])));
     File read;
     const std::string unit = text(document, "unit", file);
     if (unit != spelling(Unit::Instructions) && unit != spelling(Unit::Microseconds))

@@ -2,14 +2,14 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "profile/profile.h"
+#include "support/json.h"
 
 namespace ptxopt::profile {
 namespace {
 
-std::string quoted(const std::string& text) { return nlohmann::json(text).dump(); }
+std::string quoted(const std::string& text) { return dumpJson(Json(text)); }
 
 // What is known of a number, as members of an object.
 std::string membersOf(const NumberFact& n) {

@@ -17,9 +17,9 @@
 #include <ctime>
 #include <memory>
 #include <mutex>
-#include <nlohmann/json.hpp>
 
 #include "support/descriptor.h"
+#include "support/json.h"
 
 namespace ptxopt::log {
 namespace {
@@ -85,12 +85,12 @@ std::string jsonOf(const log_msg& m) {
   std::array<char, 32> date{};
   const std::size_t n = std::strftime(date.data(), date.size(), "%Y-%m-%dT%H:%M:%S", &utc);
   const std::string_view text = withoutFrame(viewOf(m.payload));
-  const nlohmann::ordered_json line = {{"time", fmt::format("{}.{:03}Z", std::string_view(date.data(), n),
-                                                            duration_cast<milliseconds>(since).count() % 1000)},
-                                       {"level", name(fromSpdlog(m.level))},
-                                       {"source", viewOf(m.logger_name)},
-                                       {"message", text}};
-  return line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+  const Json line = {{"time", fmt::format("{}.{:03}Z", std::string_view(date.data(), n),
+                                          duration_cast<milliseconds>(since).count() % 1000)},
+                     {"level", name(fromSpdlog(m.level))},
+                     {"source", viewOf(m.logger_name)},
+                     {"message", text}};
+  return dumpJson(line) + '\n';
 }
 
 // GitHub looks at lines that begin with `::` or `##[`, blanks not counted; GitLab and others have none that matter here.

@@ -1,16 +1,26 @@
 #include "emulate/settings.h"
 
-#include <nlohmann/json.hpp>
+#include "support/json.h"
 
 namespace ptxopt::emulate {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Settings, tool, optimizes, optimize, compare, architecture, jobs,
-                                                stepLimit, memory, heap, keep, totals, verbose, checksRaces,
-                                                isLenient, recordFolder, recordKernel, recordMost, parent,
-                                                countsTime, noise, devices, profiles, profileFolder)
+// nlohmann's macro for a type is for its other type of JSON: its parts, with the names of parameters that they need.
+#define PTXOPT_SETTINGS                                                                                   \
+  tool, optimizes, optimize, compare, architecture, jobs, stepLimit, memory, heap, keep, totals, verbose, \
+      checksRaces, isLenient, recordFolder, recordKernel, recordMost, parent, countsTime, noise, devices, \
+      profiles, profileFolder
 
-std::string toJson(const Settings& settings) { return nlohmann::json(settings).dump(); }
+static void to_json(Json& nlohmann_json_j, const Settings& nlohmann_json_t) {
+  NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(NLOHMANN_JSON_TO, PTXOPT_SETTINGS))
+}
 
-Settings readSettings(const std::string& json) { return nlohmann::json::parse(json).get<Settings>(); }
+static void from_json(const Json& nlohmann_json_j, Settings& nlohmann_json_t) {
+  const Settings nlohmann_json_default_obj;
+  NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(NLOHMANN_JSON_FROM_WITH_DEFAULT, PTXOPT_SETTINGS))
+}
+
+std::string toJson(const Settings& settings) { return dumpJson(Json(settings)); }
+
+Settings readSettings(const std::string& json) { return parseJson(json).get<Settings>(); }
 
 }  // namespace ptxopt::emulate

@@ -9,14 +9,13 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
+#include "support/json.h"
 #include "support/spawn.h"
 
 namespace ptxopt::gpu {
 
-nlohmann::json inChild(const std::function<nlohmann::json()>& body, unsigned limitSeconds, std::string& error) {
-  using nlohmann::json;
+Json inChild(const std::function<Json()>& body, unsigned limitSeconds, std::string& error) {
   Pipe pipe;
   std::fflush(nullptr);
   const pid_t child = pipe.open() ? fork() : -1;
@@ -28,7 +27,7 @@ nlohmann::json inChild(const std::function<nlohmann::json()>& body, unsigned lim
     alarm(limitSeconds);
     // What kernels print would come once for each repetition.
     if (const int nowhere = open("/dev/null", O_WRONLY); nowhere >= 0) dup2(nowhere, STDOUT_FILENO);
-    const std::string text = body().dump(-1, ' ', false, json::error_handler_t::replace);
+    const std::string text = dumpJson(body());
     for (std::size_t at = 0; at < text.size();) {
       const ssize_t n = write(pipe.write.get(), text.data() + at, text.size() - at);
       if (n <= 0) break;
@@ -42,7 +41,7 @@ nlohmann::json inChild(const std::function<nlohmann::json()>& body, unsigned lim
   for (ssize_t n; (n = read(pipe.read.get(), piece, sizeof piece)) > 0 || (n < 0 && errno == EINTR);)
     if (n > 0) text.append(piece, static_cast<std::size_t>(n));
   const int status = waitForEnd(child);
-  json answer = json::parse(text, nullptr, false);
+  Json answer = parseJsonOrDiscard(text);
   if (!answer.is_discarded()) return answer;
   error = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM
               ? fmt::format("no result within {} s", limitSeconds)

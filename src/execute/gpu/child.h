@@ -2,14 +2,15 @@
 #pragma once
 
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
+
+#include "support/json.h"
 
 namespace ptxopt::gpu {
 
 // What the body, which does not throw, answered; where the process ended without a result or took too long, null, with
 // how it ended in `error`. What it prints is lost. The caller has one thread. Files that the body reads it has to open
 // itself.
-nlohmann::json inChild(const std::function<nlohmann::json()>& body, unsigned limitSeconds, std::string& error);
+Json inChild(const std::function<Json()>& body, unsigned limitSeconds, std::string& error);
 
 }  // namespace ptxopt::gpu

@@ -4,25 +4,22 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "gpu/child.h"
 #include "record/replay.h"
+#include "support/json.h"
 
 namespace ptxopt::gpu {
 namespace {
 
-using nlohmann::json;
-
 constexpr const char* kOutcomes[] = {"equal", "different", "undetermined", "failed", "refused", "no-driver"};
 
-json summaryJson(const Summary& s) { return {s.median, s.low, s.high, s.hasInterval}; }
-Summary summaryOfJson(const json& j) {
+Json summaryJson(const Summary& s) { return {s.median, s.low, s.high, s.hasInterval}; }
+Summary summaryOfJson(const Json& j) {
   return {j.at(0).get<double>(), j.at(1).get<double>(), j.at(2).get<double>(), j.at(3).get<bool>()};
 }
 
-json resultJson(const Result& r) {
-  json j{{"outcome", static_cast<int>(r.outcome)},
+Json resultJson(const Result& r) {
+  Json j{{"outcome", static_cast<int>(r.outcome)},
          {"detail", r.detail},
          {"fromRecord", r.fromRecord},
          {"record", r.hasRecord},
@@ -36,7 +33,7 @@ json resultJson(const Result& r) {
   return j;
 }
 
-Result resultOfJson(const json& j) {
+Result resultOfJson(const Json& j) {
   Result r{static_cast<Outcome>(j.at("outcome").get<int>()),
            j.at("detail").get<std::string>(),
            j.at("fromRecord").get<std::string>(),
@@ -44,7 +41,7 @@ Result resultOfJson(const json& j) {
            j.at("failed").get<std::string>(),
            std::nullopt};
   if (j.contains("times")) {
-    const json& t = j.at("times");
+    const Json& t = j.at("times");
     r.times = Times{summaryOfJson(t.at("before")), summaryOfJson(t.at("after")), summaryOfJson(t.at("ratio")),
                     t.at("verdict").get<std::string>(), t.at("iterations").get<unsigned>()};
   }
@@ -196,7 +193,7 @@ const char* nameOf(Outcome outcome) { return kOutcomes[static_cast<int>(outcome)
 Result replayOnGpu(const GpuLaunch& launch, const Module& module, const std::vector<Image>& images,
                    const ReplayOptions& options) {
   std::string error;
-  const json answer =
+  const Json answer =
       inChild([&] { return resultJson(replayHere(launch, module, images, options)); }, options.limitSeconds, error);
   if (answer.is_null()) return {Outcome::Failed, error, {}, false, {}, std::nullopt};
   return resultOfJson(answer);
@@ -204,8 +201,8 @@ Result replayOnGpu(const GpuLaunch& launch, const Module& module, const std::vec
 
 Device describeDevice(const ReplayOptions& options) {
   std::string error;
-  const json answer = inChild(
-      [&]() -> json {
+  const Json answer = inChild(
+      [&]() -> Json {
         try {
           const Driver driver(options.library, options.device);
           const Device& d = driver.device();

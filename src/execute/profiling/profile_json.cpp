@@ -1,11 +1,9 @@
 #include "profiling/profile_json.h"
-
-#include <nlohmann/json.hpp>
+#include "support/json.h"
 
 namespace ptxopt::profiling {
 
 std::string toJson(const exec::Profile& profile) {
-  using Json = nlohmann::ordered_json;
   const auto counts = [](const exec::Profile::Count& c) {
     return Json{{"warps", c.warps}, {"threads", c.threads}};
   };
@@ -30,7 +28,7 @@ std::string toJson(const exec::Profile& profile) {
     entry["bytes"] = t.bytes;
     out["memory"][name] = entry;
   }
-  return out.dump(2) + "\n";
+  return dumpJson(out, 2) + "\n";
 }
 
 }  // namespace ptxopt::profiling

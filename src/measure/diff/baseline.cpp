@@ -12,13 +12,11 @@
 namespace ptxopt::diff {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::string_view kFormat = "ptxopt-baseline";
 constexpr int kVersion = 1;
 
 // Names may hold any bytes; what is not UTF-8 is replaced.
-std::string dumped(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string dumped(const Json& json) { return dumpJson(json); }
 
 Unit unitFrom(const Json& json) {
   Unit unit;
@@ -96,7 +94,7 @@ bool readSide(const Json& json, Side& side, std::string& error) {
 
 // A text of several lines, each of them JSON, is a history.
 bool parse(std::string_view text, std::vector<Json>& all, std::string& error) {
-  if (Json json = Json::parse(text, nullptr, false); !json.is_discarded()) {
+  if (Json json = parseJsonOrDiscard(text); !json.is_discarded()) {
     all.push_back(std::move(json));
     return true;
   }
@@ -105,7 +103,7 @@ bool parse(std::string_view text, std::vector<Json>& all, std::string& error) {
     const std::string_view one = text.substr(at, end - at);
     at = end + 1;
     if (one.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-    Json json = Json::parse(one, nullptr, false);
+    Json json = parseJsonOrDiscard(one);
     if (json.is_discarded()) {
       // The parser knows more about a baseline that is broken.
       if (line == 1) break;
@@ -116,7 +114,7 @@ bool parse(std::string_view text, std::vector<Json>& all, std::string& error) {
   }
   if (!all.empty()) return true;
   try {
-    all.push_back(Json::parse(text));
+    all.push_back(parseJson(text));
   } catch (const Json::exception& e) {
     error = e.what();
   }
@@ -126,7 +124,7 @@ bool parse(std::string_view text, std::vector<Json>& all, std::string& error) {
 }  // namespace
 
 std::string writeHistoryLine(const Side& side, const std::string& label) {
-  Json json = Json::parse(writeBaseline(side));
+  Json json = parseJson(writeBaseline(side));
   json["label"] = label;
   return dumped(json) + "\n";
 }

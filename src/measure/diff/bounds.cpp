@@ -11,7 +11,7 @@
 
 #include "diff/match.h"
 #include "diff/names.h"
-#include "support/bounded_json.h"
+#include "support/json.h"
 
 namespace ptxopt::diff {
 namespace {
@@ -101,7 +101,6 @@ std::optional<Bound> parseBound(std::string_view text, std::string& error) {
 }
 
 bool readBounds(std::string_view text, std::vector<Bound>& bounds, std::string& error) {
-  using Json = nlohmann::ordered_json;
   constexpr int kDepth = 8;
   constexpr std::string_view kFormat = "ptxopt-limits";
   const auto unknown = [&](const Json& object, const std::set<std::string_view>& known, std::string_view where) {
@@ -139,7 +138,7 @@ bool readBounds(std::string_view text, std::vector<Bound>& bounds, std::string& 
         return false;
       }
       if (!value.is_number_unsigned()) {
-        error = fmt::format("{}: '{}' is not a whole number", where, value.dump());
+        error = fmt::format("{}: '{}' is not a whole number", where, dumpJson(value));
         return false;
       }
       value.get_to(bound.value);

@@ -9,8 +9,6 @@
 namespace ptxopt::diff {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 Json orNull(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 template <class T>
 Json orNull(const std::optional<T>& value) {
@@ -131,7 +129,7 @@ std::string writeJson(const Result& result) {
                      {"functions", std::move(functions)},
                      {"problems", std::move(problems)},
                      {"notes", result.notes}};
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return dumpJson(json, 1) + "\n";
 }
 
 }  // namespace ptxopt::diff

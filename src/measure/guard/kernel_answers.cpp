@@ -77,7 +77,7 @@ ptxas::Measures KernelAnswers::figuresOf(uint32_t kernel, const ptxas::Measures&
 void KernelAnswers::keep(const ptxas::Measures& measures) const {
   for (uint32_t f = 0; f < functions_.size(); ++f)
     if (!keys_[f].empty() && !isKnown_.test(f) && measures.find(functions_[f].name) != nullptr)
-      cache_.put(keys_[f], toJson(figuresOf(f, measures)).dump());
+      cache_.put(keys_[f], dumpJson(toJson(figuresOf(f, measures))));
 }
 
 void KernelAnswers::addTo(ptxas::Measures& measures) const {

@@ -4,19 +4,18 @@
 
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <variant>
 
 #include "iterations/ptx_loops.h"
 #include "profile/profile.h"
 #include "ptxas/timed_cubin.h"
+#include "support/json.h"
 #include "text/parse.h"
 #include "timing/kernel_time.h"
 
 namespace ptxopt::guard {
 namespace {
 
-using Json = nlohmann::json;
 using Times = std::map<std::string, ptxas::ProfiledTime>;
 
 constexpr std::string_view kFormat = "times by a profile, 3";
@@ -27,13 +26,13 @@ std::string written(const Times& times) {
     json[kernel] = {{"whole", time.whole},       {"alone", time.alone},
                     {"beside", time.beside},     {"beside-alone", time.besideAlone},
                     {"computed", time.computed}, {"written", time.written}};
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return dumpJson(json);
 }
 
 std::optional<Times> readTimes(const std::string& text) {
   try {
     Times times;
-    const Json json = Json::parse(text);
+    const Json json = parseJson(text);
     for (const auto& [kernel, its] : json.items())
       times[kernel] = {its.at("whole"),        its.at("alone"),    its.at("beside"),
                        its.at("beside-alone"), its.at("computed"), its.at("written")};

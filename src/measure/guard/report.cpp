@@ -5,9 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <nlohmann/json.hpp>
-
 #include "ptxas/measures_json.h"
+#include "support/json.h"
 
 namespace ptxopt::guard {
 namespace {
@@ -28,7 +27,6 @@ std::string wordsOf(const FunctionOptions& options) {
 }  // namespace
 
 void addGuardReport(std::string& reportJson, const GuardReport& guard) {
-  using Json = nlohmann::ordered_json;
   Json json = {{"mode", name(guard.mode)}, {"asked", guard.asked}};
   if (guard.asked) json["architecture"] = guard.architecture;
   if (!guard.trouble.empty()) json["trouble"] = guard.trouble;
@@ -59,7 +57,7 @@ void addGuardReport(std::string& reportJson, const GuardReport& guard) {
   // The report may be very large: it is not read again for one more member.
   const std::size_t end = reportJson.rfind("\n}");
   if (end == std::string::npos) return;
-  std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace);
+  std::string text = dumpJson(json, 2);
   for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 3) text.insert(at + 1, "  ");
   reportJson.replace(end, std::string::npos, fmt::format(",\n  \"guard\": {}\n}}\n", text));
 }

@@ -228,7 +228,7 @@ Assembly assemble(std::string_view text, std::string_view architecture, const Pt
   // ptxas says little where it cannot write.
   if (!assembly && assembly.status != Status::NoProgram)
     if (std::string why = whyNoRoom(folder); !why.empty()) return failed(Status::NoFolder, std::move(why));
-  if (assembly && !key.empty()) settings.cache->put(key, toJson(assembly.measures).dump());
+  if (assembly && !key.empty()) settings.cache->put(key, dumpJson(toJson(assembly.measures)));
   return assembly;
 }
 

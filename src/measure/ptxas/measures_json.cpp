@@ -7,14 +7,12 @@
 #include <algorithm>
 #include <charconv>
 
-#include "support/bounded_json.h"
+#include "support/json.h"
 #include "target/target.h"
 #include "timing/kernel_time.h"
 
 namespace ptxopt::ptxas {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::optional<uint64_t> optionalAt(const Json& json, const char* key) {
   const Json& value = json.at(key);

@@ -3,8 +3,8 @@
 #include "timing/profile_iterations.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "support/json.h"
 #include "timing/copies.h"
 #include "timing/kernel_time.h"
 
@@ -87,12 +87,12 @@ class IterationFinder {
 std::optional<ProfileCounts> readProfile(std::string_view text, std::string& error) {
   try {
     ProfileCounts profile;
-    const auto json = nlohmann::json::parse(text);
+    const auto json = parseJson(text);
     for (const auto& block : json.at("blocks"))
       profile.blocks[block.at("function").get<std::string>()][block.at("line").get<uint32_t>()] =
           block.at("entered").at("warps").get<uint64_t>();
     return profile;
-  } catch (const nlohmann::json::exception& wrong) {
+  } catch (const Json::exception& wrong) {
     error = wrong.what();
     return std::nullopt;
   }

@@ -10,11 +10,7 @@
 #include "passes/manager/pass.h"
 
 namespace ptxopt::tune {
-namespace {
-
-using nlohmann::ordered_json;
-
-}  // namespace
+namespace {}  // namespace
 
 Recipe Recipe::passesOnly() const {
   Recipe copy = *this;
@@ -45,15 +41,15 @@ std::string Recipe::spelled() const {
   return out.empty() ? "as it is" : out;
 }
 
-ordered_json toJson(const Recipe& recipe) {
-  ordered_json json = ordered_json::object();
+Json toJson(const Recipe& recipe) {
+  Json json = Json::object();
   if (recipe.passes)
     json["passes"] = *recipe.passes;
   else
     json["level"] = recipe.level;
   if (!recipe.skip.empty()) json["skip"] = recipe.skip;
   if (!recipe.knobs.empty()) {
-    ordered_json& knobs = json["knobs"] = ordered_json::object();
+    Json& knobs = json["knobs"] = Json::object();
     for (const auto& [name, value] : recipe.knobs) {
       const KnobInfo* const knob = findKnob(name).knob;
       if (knob != nullptr && !knob->values.empty())
@@ -66,7 +62,7 @@ ordered_json toJson(const Recipe& recipe) {
   return json;
 }
 
-Recipe recipeFrom(const ordered_json& json) {
+Recipe recipeFrom(const Json& json) {
   Recipe recipe;
   for (const auto& [key, value] : json.items()) {
     if (key == "level") {

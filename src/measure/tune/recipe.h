@@ -1,10 +1,10 @@
 // What makes the text of one function: passes, knobs and directives, in the words of the command line.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "ptxopt/ptxopt.h"
+#include "support/json.h"
 
 namespace ptxopt::tune {
 
@@ -25,8 +25,8 @@ struct Recipe {
   std::string spelled() const;
 };
 
-nlohmann::ordered_json toJson(const Recipe& recipe);
-// Throws nlohmann::json::exception or std::invalid_argument where it is not one.
-Recipe recipeFrom(const nlohmann::ordered_json& json);
+Json toJson(const Recipe& recipe);
+// Throws Json::exception or std::invalid_argument where it is not one.
+Recipe recipeFrom(const Json& json);
 
 }  // namespace ptxopt::tune

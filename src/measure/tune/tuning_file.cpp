@@ -13,8 +13,6 @@
 namespace ptxopt::tune {
 namespace {
 
-using nlohmann::ordered_json;
-
 constexpr std::string_view kKind = "ptxopt-tuned";
 constexpr int kFormat = 1;
 
@@ -31,20 +29,20 @@ std::string_view name(Trial::State state) {
 }
 
 // What distinguishes one function's figures from another's; name and kind stand above.
-ordered_json figures(const ptxas::FunctionMeasures& f) {
-  ordered_json json = toJson(f);
+Json figures(const ptxas::FunctionMeasures& f) {
+  Json json = toJson(f);
   json.erase("name");
   json.erase("kind");
   return json;
 }
 
-ordered_json trialJson(const Trial& t) {
-  ordered_json json{{"variant", t.variant}, {"result", name(t.state)}};
+Json trialJson(const Trial& t) {
+  Json json{{"variant", t.variant}, {"result", name(t.state)}};
   if (t.state != Trial::State::NoLimit) json["options"] = toJson(t.recipe);
   if (!t.detail.empty()) json["detail"] = t.detail;
   if (t.state == Trial::State::Measured) json["measures"] = figures(t.measures);
   if (t.device) {
-    ordered_json& device = json["device"] = ordered_json::object();
+    Json& device = json["device"] = Json::object();
     if (!t.device->verdict.empty())
       device = {{"ratio", t.device->ratio},
                 {"low", t.device->low},
@@ -75,25 +73,25 @@ Choice choiceOf(std::string_view input, const TuneResult& result, ptxas::Objecti
   return choice;
 }
 
-ordered_json toJson(const Choice& choice) {
-  ordered_json functions = ordered_json::array();
+Json toJson(const Choice& choice) {
+  Json functions = Json::array();
   for (const AppliedRecipe& f : choice.functions)
     functions.push_back({{"name", f.function}, {"options", toJson(f.recipe)}});
-  ordered_json json{{"kind", kKind},
-                    {"format", kFormat},
-                    {"ptxopt", choice.version},
-                    {"ptxas", choice.ptxas},
-                    {"architecture", choice.architecture},
-                    {"objective", choice.objective},
-                    {"input", choice.input},
-                    {"output", choice.output}};
+  Json json{{"kind", kKind},
+            {"format", kFormat},
+            {"ptxopt", choice.version},
+            {"ptxas", choice.ptxas},
+            {"architecture", choice.architecture},
+            {"objective", choice.objective},
+            {"input", choice.input},
+            {"output", choice.output}};
   if (!choice.profile.empty()) json["profile"] = choice.profile;
   json["functions"] = std::move(functions);
   return json;
 }
 
 Choice choiceFrom(std::string_view text) {
-  const ordered_json json = ordered_json::parse(text);
+  const Json json = parseJson(text);
   if (!json.is_object() || json.value("kind", "") != kKind)
     throw std::invalid_argument("not a file that ptxopt tune --save wrote");
   if (const int format = json.at("format").get<int>(); format != kFormat)
@@ -106,21 +104,20 @@ Choice choiceFrom(std::string_view text) {
   choice.input = json.at("input").get<std::string>();
   choice.output = json.at("output").get<std::string>();
   choice.profile = json.value("profile", "");
-  for (const ordered_json& f : json.at("functions"))
+  for (const Json& f : json.at("functions"))
     choice.functions.push_back({f.at("name").get<std::string>(), recipeFrom(f.at("options"))});
   return choice;
 }
 
-ordered_json tuneReport(std::string_view input, const TuneResult& result, const Choice& choice,
-                        std::string_view fileName) {
-  ordered_json functions = ordered_json::array();
+Json tuneReport(std::string_view input, const TuneResult& result, const Choice& choice, std::string_view fileName) {
+  Json functions = Json::array();
   for (const TunedFunction& f : result.functions) {
-    ordered_json trials = ordered_json::array();
+    Json trials = Json::array();
     for (const Trial& t : f.trials) trials.push_back(trialJson(t));
-    ordered_json& json = functions.emplace_back(ordered_json{{"name", f.name},
-                                                             {"demangled", demangled(f.name)},
-                                                             {"kind", f.isKernel ? "entry" : "func"},
-                                                             {"unit", f.unit}});
+    Json& json = functions.emplace_back(Json{{"name", f.name},
+                                             {"demangled", demangled(f.name)},
+                                             {"kind", f.isKernel ? "entry" : "func"},
+                                             {"unit", f.unit}});
     if (f.inCode) {
       json["before"] = figures(f.before);
       json["after"] = figures(f.after);
@@ -130,10 +127,10 @@ ordered_json tuneReport(std::string_view input, const TuneResult& result, const 
     if (!f.note.empty()) json["note"] = f.note;
     json["candidates"] = std::move(trials);
   }
-  ordered_json json{{"kind", "ptxopt-tune-report"},  {"format", kFormat},     {"file", fileName},
-                    {"bytes", input.size()},         {"input", choice.input}, {"output", choice.output},
-                    {"ptxopt", choice.version},      {"ptxas", choice.ptxas}, {"architecture", choice.architecture},
-                    {"objective", choice.objective}, {"runs", result.runs},   {"not-tried", result.notTried}};
+  Json json{{"kind", "ptxopt-tune-report"},  {"format", kFormat},     {"file", fileName},
+            {"bytes", input.size()},         {"input", choice.input}, {"output", choice.output},
+            {"ptxopt", choice.version},      {"ptxas", choice.ptxas}, {"architecture", choice.architecture},
+            {"objective", choice.objective}, {"runs", result.runs},   {"not-tried", result.notTried}};
   if (!choice.profile.empty()) json["profile"] = choice.profile;
   if (!result.trouble.empty()) json["trouble"] = result.trouble;
   json["functions"] = std::move(functions);

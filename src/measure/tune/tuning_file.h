@@ -5,11 +5,11 @@
 // what ptxas was asked about.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "support/json.h"
 #include "tune/tune.h"
 
 namespace ptxopt::tune {
@@ -26,15 +26,14 @@ struct Choice {
 
 Choice choiceOf(std::string_view input, const TuneResult& result, ptxas::Objective objective,
                 std::string ptxasVersion);
-nlohmann::ordered_json toJson(const Choice& choice);
-// Throws nlohmann::json::exception or std::invalid_argument where the text is not such a file.
+Json toJson(const Choice& choice);
+// Throws Json::exception or std::invalid_argument where the text is not such a file.
 Choice choiceFrom(std::string_view text);
 
 std::string digestOf(std::string_view text);
 
 // The report: all candidates of each function with their figures and why they were not chosen. No times, no paths:
 // the same for the same input, wherever it is made. `fileName`: without folders.
-nlohmann::ordered_json tuneReport(std::string_view input, const TuneResult& result, const Choice& choice,
-                                  std::string_view fileName);
+Json tuneReport(std::string_view input, const TuneResult& result, const Choice& choice, std::string_view fileName);
 
 }  // namespace ptxopt::tune

@@ -3,31 +3,31 @@
 #include "api/report.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+
+#include "support/json.h"
 
 namespace ptxopt {
 namespace {
 
-nlohmann::ordered_json loopJson(const LoopReport& loop) {
-  using nlohmann::ordered_json;
-  ordered_json json = {{"header", loop.header}, {"depth", loop.depth}, {"backedges", loop.tripCount}};
+Json loopJson(const LoopReport& loop) {
+  Json json = {{"header", loop.header}, {"depth", loop.depth}, {"backedges", loop.tripCount}};
   if (loop.line.line != 0) json["line"] = {{"file", loop.line.file}, {"line", loop.line.line}};
   if (!loop.declined.empty()) json["declined"] = loop.declined;
   json["integer-instructions"] = {{"before", loop.before}, {"after", loop.after}};
-  json["groups"] = ordered_json::array();
+  json["groups"] = Json::array();
   for (const LoopReport::Group& group : loop.groups) {
-    ordered_json forms = ordered_json::array();
+    Json forms = Json::array();
     for (const LoopReport::Form& form : group.forms) {
-      ordered_json f = {{"form", form.name},
-                        {"per-iteration", form.perIteration},
-                        {"setup", form.setup},
-                        {"registers", form.registers},
-                        {"chosen", form.chosen}};
+      Json f = {{"form", form.name},
+                {"per-iteration", form.perIteration},
+                {"setup", form.setup},
+                {"registers", form.registers},
+                {"chosen", form.chosen}};
       if (form.saved != 0) f["saved"] = form.saved;
       if (!form.rejected.empty()) f["rejected"] = form.rejected;
       forms.push_back(std::move(f));
     }
-    ordered_json g = {
+    Json g = {
         {"space", group.space}, {"uses", group.uses}, {"address", group.address}, {"forms", std::move(forms)}};
     if (!group.declined.empty()) g["declined"] = group.declined;
     json["groups"].push_back(std::move(g));
@@ -36,10 +36,10 @@ nlohmann::ordered_json loopJson(const LoopReport& loop) {
 }
 
 // Those that do not have their defaults.
-nlohmann::ordered_json knobsJson(const Options& options) {
+Json knobsJson(const Options& options) {
   Knobs values;
   for (const auto& [name, value] : options.knobs) values.set(name, value);
-  auto json = nlohmann::ordered_json::object();
+  auto json = Json::object();
   for (const KnobInfo& knob : knobTable()) {
     const int64_t value = values[static_cast<Knob>(&knob - knobTable().data())];
     if (value == knob.defaultValue) continue;
@@ -102,8 +102,7 @@ void summarize(const Module& module, const Options&, std::vector<FunctionReport>
 
 std::string reportJson(const Module& module, const Options& options, const std::vector<FunctionReport>& reports,
                        const Result& result) {
-  using nlohmann::ordered_json;
-  ordered_json json;
+  Json json;
   json["ptxopt"] = version();
   json["input"] = options.fileName;
   json["ptx-version"] = std::to_string(module.versionMajor) + "." + std::to_string(module.versionMinor);
@@ -112,34 +111,33 @@ std::string reportJson(const Module& module, const Options& options, const std::
 
   json["knobs"] = knobsJson(options);
 
-  ordered_json passes = ordered_json::array();
+  Json passes = Json::array();
   for (const PassSummary& pass : result.passes) {
-    ordered_json entry = {{"name", pass.name},
-                          {"changed-functions", pass.changedFunctions},
-                          {"skipped-functions", pass.skippedFunctions}};
+    Json entry = {{"name", pass.name},
+                  {"changed-functions", pass.changedFunctions},
+                  {"skipped-functions", pass.skippedFunctions}};
     for (const auto& [counter, n] : pass.counters) entry["counters"][counter] = n;
     passes.push_back(std::move(entry));
   }
   json["passes"] = std::move(passes);
 
-  ordered_json remarks = ordered_json::array();
+  Json remarks = Json::array();
   for (const Remark& remark : result.remarks)
     remarks.push_back({{"name", remark.name}, {"place", remark.place}, {"message", remark.message}});
   json["remarks"] = std::move(remarks);
 
-  ordered_json functions = ordered_json::array();
+  Json functions = Json::array();
   for (std::size_t i = 0; i < reports.size(); ++i) {
     const Function& f = module.functions[i];
     if (!f.hasBody) continue;
-    ordered_json entry = {
-        {"name", module.text(f.name)},
-        {"kind", f.isEntry ? "entry" : "func"},
-        {"changed", f.changed},
-        {"instructions", {{"before", reports[i].instructions}, {"after", reports[i].instructionsAfter}}},
-        {"names", {{"before", reports[i].names}, {"after", reports[i].namesAfter}}},
-        {"bytes", {{"before", reports[i].bytes}, {"after", reports[i].bytesAfter}}}};
+    Json entry = {{"name", module.text(f.name)},
+                  {"kind", f.isEntry ? "entry" : "func"},
+                  {"changed", f.changed},
+                  {"instructions", {{"before", reports[i].instructions}, {"after", reports[i].instructionsAfter}}},
+                  {"names", {{"before", reports[i].names}, {"after", reports[i].namesAfter}}},
+                  {"bytes", {{"before", reports[i].bytes}, {"after", reports[i].bytesAfter}}}};
     for (const PassReport& pass : reports[i].passes) {
-      ordered_json p = {{"name", pass.pass}, {"changed", pass.changed}, {"skipped", pass.skipped}};
+      Json p = {{"name", pass.pass}, {"changed", pass.changed}, {"skipped", pass.skipped}};
       for (const auto& [counter, n] : pass.counters) p["counters"][std::string(counter)] = n;
       for (const Decline& decline : pass.declines)
         p["declined"].push_back({{"reason", decline.reason}, {"detail", decline.detail}});
@@ -150,7 +148,7 @@ std::string reportJson(const Module& module, const Options& options, const std::
     functions.push_back(std::move(entry));
   }
   json["functions"] = std::move(functions);
-  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return dumpJson(json, 2) + "\n";
 }
 
 }  // namespace ptxopt

@@ -18,8 +18,6 @@
 namespace ptxopt::tool {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 // Figures of a version, by file, architecture and name.
 class Version {
  public:

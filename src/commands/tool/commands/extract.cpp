@@ -12,13 +12,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "diff/collect.h"
 #include "extract/replace.h"
 #include "support/demangle.h"
 #include "support/file_bytes.h"
+#include "support/json.h"
 #include "support/nearest.h"
 #include "support/printable.h"
 #include "tool/commands/extract_inputs.h"
@@ -33,7 +33,6 @@ namespace ptxopt::tool {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 struct ExtractLine {
   std::string input, output, only, replace, format = "text";
@@ -158,7 +157,7 @@ class Listing {
     table_.addRow({printable(made.file), made.architecture, std::to_string(made.text.size()), printable(kernels)});
   }
   void print() const {
-    if (line_.format == "json") printResult(json_.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    if (line_.format == "json") printResult(dumpJson(json_, 2) + "\n");
     if (line_.format == "text" && line_.list) printResult(table_.text({}));
   }
 

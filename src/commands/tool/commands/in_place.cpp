@@ -8,11 +8,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
 
 #include "support/files_below.h"
+#include "support/json.h"
 #include "support/log.h"
 #include "support/parallel.h"
 #include "tool/commands/optimize_text.h"
@@ -159,15 +159,14 @@ void printTable(const std::vector<FileResult>& files, bool all) {
 }
 
 std::string reportOfAll(const std::vector<FileResult>& files) {
-  using nlohmann::ordered_json;
-  ordered_json all = {{"ptxopt", version()}, {"files", ordered_json::array()}};
+  Json all = {{"ptxopt", version()}, {"files", Json::array()}};
   for (const FileResult& f : files) {
-    ordered_json entry = {{"file", f.name}, {"status", static_cast<int>(f.status)}, {"replaced", f.isReplaced}};
+    Json entry = {{"file", f.name}, {"status", static_cast<int>(f.status)}, {"replaced", f.isReplaced}};
     if (!f.error.empty()) entry["error"] = f.error;
-    if (!f.reportJson.empty()) entry["report"] = ordered_json::parse(f.reportJson);
+    if (!f.reportJson.empty()) entry["report"] = parseJson(f.reportJson);
     all["files"].push_back(std::move(entry));
   }
-  return all.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return dumpJson(all, 2) + "\n";
 }
 
 }  // namespace

@@ -6,16 +6,15 @@
 
 #include <cstring>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "exec/machine.h"
+#include "support/json.h"
 #include "text/parse.h"
 
 namespace ptxopt::tool {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using record::RecordedLaunch;
 using record::RecordError;
 
@@ -153,7 +152,7 @@ std::string factsOfLaunches(const record::Archive& archive, const std::vector<bo
   if (kernels.empty()) throw RecordError("none of the launches is chosen");
   Json file{{"version", 1}, {"kernels", Json::array()}};
   for (const auto& [name, seen] : kernels) file["kernels"].push_back(factsOf(name, seen));
-  return file.dump(1) + '\n';
+  return dumpJson(file, 1) + '\n';
 }
 
 }  // namespace ptxopt::tool

@@ -6,9 +6,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include <nlohmann/json.hpp>
 #include <optional>
 
+#include "support/json.h"
 #include "tool/commands/launch_list.h"
 #include "tool/files.h"
 #include "tool/options/environment.h"
@@ -19,7 +19,6 @@ namespace ptxopt::tool {
 namespace {
 
 using gpu::Outcome;
-using nlohmann::ordered_json;
 
 constexpr const char* kReplayGroup = "On a GPU (--gpu)";
 constexpr double kShort = 0.01;  // milliseconds: launching takes a part of it that is not part of the kernel
@@ -43,17 +42,17 @@ std::string text(const gpu::Result& r, bool hasAfter) {
   return out;
 }
 
-ordered_json summaryJson(const gpu::Summary& s) {
-  ordered_json j{{"median", s.median}, {"low", nullptr}, {"high", nullptr}};
+Json summaryJson(const gpu::Summary& s) {
+  Json j{{"median", s.median}, {"low", nullptr}, {"high", nullptr}};
   if (s.hasInterval) j["low"] = s.low, j["high"] = s.high;
   return j;
 }
 
-ordered_json launchJson(std::size_t number, const record::RecordedLaunch& l, const gpu::Result& r, bool hasAfter) {
-  const auto shape = [](const exec::Dim3& d) { return ordered_json::array({d.x, d.y, d.z}); };
-  ordered_json j{{"launch", number},           {"kernel", l.kernel},          {"grid", shape(l.grid)},
-                 {"block", shape(l.block)},    {"cluster", shape(l.cluster)}, {"shared", l.shared},
-                 {"status", nameOf(r.outcome)}};
+Json launchJson(std::size_t number, const record::RecordedLaunch& l, const gpu::Result& r, bool hasAfter) {
+  const auto shape = [](const exec::Dim3& d) { return Json::array({d.x, d.y, d.z}); };
+  Json j{{"launch", number},           {"kernel", l.kernel},          {"grid", shape(l.grid)},
+         {"block", shape(l.block)},    {"cluster", shape(l.cluster)}, {"shared", l.shared},
+         {"status", nameOf(r.outcome)}};
   if (!r.detail.empty()) j["detail"] = r.detail;
   const bool isRun = r.outcome == Outcome::Equal || r.outcome == Outcome::Different;
   j["record"] = !r.fromRecord.empty() ? "different" : r.hasRecord && isRun ? "equal" : "not compared";
@@ -127,7 +126,7 @@ int replayOnGpu(const ReplayGpuLine& line, const record::Archive& archive, const
   const record::Record& record = archive.record();
   const gpu::Device device = gpu::describeDevice(line.options);
   std::vector<std::optional<std::vector<gpu::Image>>> images(record.modules.size());
-  ordered_json launches = ordered_json::array();
+  Json launches = Json::array();
   std::size_t counts[6] = {}, run = 0, isShort = 0, asRecorded = 0;
   double before = 0, after = 0;
   bool hasAfter = false;
@@ -175,15 +174,15 @@ int replayOnGpu(const ReplayGpuLine& line, const record::Archive& archive, const
     printResult(
         fmt::format("{} of them are shorter than 10 us: a part of their time is that of launching\n", isShort));
   if (!line.json.empty()) {
-    const ordered_json all{{"device",
-                            {{"name", device.name},
-                             {"driver", device.driver},
-                             {"capability", ordered_json::array({device.major, device.minor})}}},
-                           {"record", archive.path()},
-                           {"confidence", gpu::kConfidence},
-                           {"margin", gpu::kMargin},
-                           {"launches", launches}};
-    const std::string written = all.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+    const Json all{{"device",
+                    {{"name", device.name},
+                     {"driver", device.driver},
+                     {"capability", Json::array({device.major, device.minor})}}},
+                   {"record", archive.path()},
+                   {"confidence", gpu::kConfidence},
+                   {"margin", gpu::kMargin},
+                   {"launches", launches}};
+    const std::string written = dumpJson(all, 1) + "\n";
     std::string error;
     if (!writeFiles({{line.json, written}}, error)) return fail(Status::Usage, error);
   }

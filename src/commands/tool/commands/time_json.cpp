@@ -3,16 +3,15 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "diff/names.h"
+#include "support/json.h"
 #include "tool/commands/time_report.h"
 
 namespace ptxopt::tool {
 namespace {
 
 using namespace timing;
-using Json = nlohmann::ordered_json;
 
 constexpr const char* kScenarioKeys[kScenarios] = {"l1", "l2", "dram"};
 
@@ -136,7 +135,7 @@ std::string timeJson(const TimeReport& report, bool code) {
     for (const RegionTime& r : f.time.regions) function["regions"].push_back(regionJson(report, f, r, code));
     json["functions"].push_back(std::move(function));
   }
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return dumpJson(json, 2) + "\n";
 }
 
 }  // namespace ptxopt::tool

@@ -287,14 +287,12 @@ int search(TuneLine& line, std::string_view text, const std::string& fileName) {
   std::string saved, report;
   std::vector<OutputFile> files{{line.output, result.output}};
   if (!line.save.empty()) {
-    saved = tune::toJson(choice).dump(2) + "\n";
+    saved = dumpJson(tune::toJson(choice), 2) + "\n";
     files.push_back({line.save, saved});
   }
   if (!line.report.empty()) {
     const std::string shortName = std::filesystem::path(fileName).filename().string();
-    report = tune::tuneReport(text, result, choice, shortName)
-                 .dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
-             "\n";
+    report = dumpJson(tune::tuneReport(text, result, choice, shortName), 2) + "\n";
     files.push_back({line.report, report});
   }
   if (const int exitCode = write(files); exitCode != 0) return exitCode;

@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "facts/facts.h"
 #include "record/record.h"
 #include "support/demangle.h"
+#include "support/json.h"
 #include "text/parse.h"
 #include "tool/commands/launch_list.h"
 #include "tool/commands/shape.h"
@@ -99,7 +99,7 @@ void printVerdicts(const std::vector<KernelVerdict>& verdicts, Dependences& depe
 }
 
 void printJson(const std::vector<KernelVerdict>& verdicts, Dependences& dependences, bool coverage) {
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  Json all = Json::array();
   for (const KernelVerdict& v : verdicts) {
     all.push_back({{"kernel", v.kernel},
                    {"verdict", name(v.verdict)},
@@ -116,7 +116,7 @@ void printJson(const std::vector<KernelVerdict>& verdicts, Dependences& dependen
                          {"undetermined_differences", v.undeterminedDifferences},
                          {"undetermined", v.undetermined}});
   }
-  fmt::print("{}\n", all.dump(2, ' ', false, decltype(all)::error_handler_t::replace));
+  fmt::print("{}\n", dumpJson(all, 2));
 }
 
 // 42, -1, 0x2a, 0f3F800000, 0d...

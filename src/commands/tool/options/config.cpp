@@ -12,18 +12,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <utility>
 
-#include "support/bounded_json.h"
 #include "support/descriptor.h"
 #include "support/nearest.h"
 
 namespace ptxopt::tool {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Setting {
   enum class Kind { String, Number };
@@ -34,6 +30,7 @@ struct Setting {
 
 constexpr Setting kSettings[] = {
 #define PTXOPT_SETTING(key, variable, kind, summary) {key, variable, Setting::Kind::kind, summary},
+#include "support/json.h"
 #include "tool/options/config.def"
 #undef PTXOPT_SETTING
 };
@@ -54,7 +51,7 @@ std::string placeOf(const std::string& text, const std::string& path, std::size_
 
 // Where the key stands: a word of that name before a colon.
 std::size_t placeOfKey(const std::string& text, const std::string& key) {
-  const std::string word = Json(key).dump();
+  const std::string word = dumpJson(Json(key));
   for (std::size_t at = 0; (at = text.find(word, at)) != std::string::npos; at += word.size())
     if (const std::size_t next = text.find_first_not_of(" \t\r\n", at + word.size());
         next != std::string::npos && text[next] == ':')

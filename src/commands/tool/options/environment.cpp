@@ -12,7 +12,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "ptxas/cache.h"
 #include "ptxas/choose.h"
@@ -83,7 +82,7 @@ std::string hookOptions(const std::string& value) {
                                                    "guard_rule", "guard_tries", "ptxas", "ptxas_options", "timeout",
                                                    "jobs",       "arch",        "facts", "profile"};
   if (value.empty()) return {};
-  const auto options = nlohmann::json::parse(value, nullptr, false);
+  const auto options = parseJsonOrDiscard(value);
   if (!options.is_object()) return "it is not a JSON object";
   for (const auto& [name, unused] : options.items())
     if (std::ranges::find(known, name) == known.end())
@@ -127,6 +126,7 @@ constexpr Variable kVariables[] = {
   {#name, [](const std::string& value) { return values::uncaptured(value, usual); }, \
    "For the capture library: " summary},
 #include "capture/variables.def"
+#include "support/json.h"
 };
 
 // What every program reads needs no word in --help.
