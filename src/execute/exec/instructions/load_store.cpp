@@ -109,11 +109,12 @@ Step load(Warp& w, const Op& op, Mask active) {
   return Step::Next;
 }
 
+// Mem and Reg are both signed or both not.
 template <typename Mem, typename Reg>
 void extendLanes(const std::byte* from, std::byte* to, Mask active) {
   const Mem* m = reinterpret_cast<const Mem*>(from);
   Reg* d = reinterpret_cast<Reg*>(to);
-  forEachLaneVectorized(active, [=](unsigned i) { d[i] = static_cast<Reg>(m[i]); });
+  forEachLaneVectorized(active, [=](unsigned i) { d[i] = m[i]; });
 }
 
 Step loadExtended(Warp& w, const Op& op, Mask active) {
@@ -197,11 +198,12 @@ ReadLanes chooseRead(unsigned mem, unsigned count, unsigned baseBytes, Reach rea
 // Mem is signed for an extension with the sign.
 template <typename Mem>
 ExtendLanes extendTo(unsigned reg) {
+  constexpr bool kSigned = std::is_signed_v<Mem>;
   if constexpr (sizeof(Mem) < 2)
-    if (reg == 2) return extendLanes<Mem, uint16_t>;
+    if (reg == 2) return extendLanes<Mem, std::conditional_t<kSigned, int16_t, uint16_t>>;
   if constexpr (sizeof(Mem) < 4)
-    if (reg == 4) return extendLanes<Mem, uint32_t>;
-  return reg == 8 ? extendLanes<Mem, uint64_t> : nullptr;
+    if (reg == 4) return extendLanes<Mem, std::conditional_t<kSigned, int32_t, uint32_t>>;
+  return reg == 8 ? extendLanes<Mem, std::conditional_t<kSigned, int64_t, uint64_t>> : nullptr;
 }
 
 ExtendLanes chooseExtend(unsigned mem, unsigned reg, bool isSigned) {
