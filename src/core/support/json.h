@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 Json parseJson(std::string_view text);
 // What is not JSON is discarded: Json::is_discarded().
 Json parseJsonOrDiscard(std::string_view text);
-// Of a file that anybody may have written: what nests too deeply is not JSON, before it takes memory. Throws nlohmann's
+// For a file that anybody may have written: what nests too deeply is not JSON, before it takes memory. Throws nlohmann's
 // parse_error, or std::length_error where it nests more deeply than `depth`.
 Json parseBounded(std::string_view text, int depth);
 

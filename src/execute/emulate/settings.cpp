@@ -4,7 +4,8 @@
 
 namespace ptxopt::emulate {
 
-// nlohmann's macro for a type is for its other type of JSON: its parts, with the names of parameters that they need.
+// nlohmann's macro that describes a type is for its other type of JSON. These are the parts of that macro, which need these names
+// of parameters.
 #define PTXOPT_SETTINGS                                                                                   \
   tool, optimizes, optimize, compare, architecture, jobs, stepLimit, memory, heap, keep, totals, verbose, \
       checksRaces, isLenient, recordFolder, recordKernel, recordMost, parent, countsTime, noise, devices, \

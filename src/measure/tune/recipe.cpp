@@ -10,8 +10,6 @@
 #include "passes/manager/pass.h"
 
 namespace ptxopt::tune {
-namespace {}  // namespace
-
 Recipe Recipe::passesOnly() const {
   Recipe copy = *this;
   copy.limit = 0;

@@ -7,8 +7,6 @@
 #include "passes/util/insert_copy.h"
 
 namespace ptxopt {
-namespace {}  // namespace
-
 FastLoop::FastLoop(Function& f, const Module& module, const Block& block, BlockId entry,
                    const LoopAccesses& accesses, const RedundantAccesses& redundant)
     : f_(f),
