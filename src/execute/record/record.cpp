@@ -306,7 +306,7 @@ std::vector<RecordedModule> modulesOfJson(std::string_view text) {
 Record recordOfJson(std::string_view text) {
   return reading([&] {
     Record record;
-    const auto add = [](auto& list, std::size_t most, const char* what, auto&& element) {
+    const auto add = []<typename T>(std::vector<T>& list, std::size_t most, const char* what, T element) {
       if (list.size() == most) throw RecordError(fmt::format("it has more than {} {}", most, what));
       list.push_back(std::move(element));
     };

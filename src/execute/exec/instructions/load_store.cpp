@@ -114,7 +114,7 @@ template <typename Mem, typename Reg>
 void extendLanes(const std::byte* from, std::byte* to, Mask active) {
   const Mem* m = reinterpret_cast<const Mem*>(from);
   Reg* d = reinterpret_cast<Reg*>(to);
-  forEachLaneVectorized(active, [=](unsigned i) { d[i] = m[i]; });
+  forEachLaneVectorized(active, [=](unsigned i) { d[i] = m[i]; });  // NOLINT(bugprone-signed-char-misuse): a number
 }
 
 Step loadExtended(Warp& w, const Op& op, Mask active) {
