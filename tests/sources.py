@@ -18,7 +18,8 @@ namespace have one name is what tests/one_definition.py checks.
 
 Comments and messages are in the words of pages (tests/lib/words.py), but for FOUND_WORDS that are left: a number that only falls.
 
-A .cpp of more than MOST_LINES_WITHOUT_HEAD lines opens with a comment that says how its code works.
+A .cpp of more than MOST_LINES_WITHOUT_HEAD lines opens with a comment that says how its code works. Headers are included before a
+namespace is opened: in a batch of sources an include that is out of place has no effect, so no build of batches finds it.
 
 clang-format 14 changes no .cpp and no .h, also of tests; without it a line says that this was skipped. The rows of tables (.def)
 are not its business.
@@ -118,6 +119,7 @@ FOREIGN = {
 MOST_LINES_WITHOUT_HEAD = 60
 FORMATTER = "clang-format-14"  # of Debian 12; other versions break lines in other places
 HEAD = re.compile(r"// (?!NOLINT|clang-).*\w")
+LATE_HEADER = re.compile(r'^(?:inline )?namespace [\w: ]*\{.*^#include (["<][\w/.]+\.h(?:pp)?[">])', re.M | re.S)
 OPENED = re.compile(r"^(?:inline )?namespace ([\w:]+)", re.M)
 PLANTED = ['form.row->key == wanted', 'form.row->base()', 's.row->key', 'row.key', 'm.text(m.form(f[id]).spelling)',
            'names[opcodes[o].spelling]', 'm.printedOpcode(f[id]).starts_with(wanted)',
@@ -142,6 +144,8 @@ PLANTED_WORDS = ["// Of a loop the header.\n", "int x;  // what is no loop\n", '
                  'say(R"(so many)");', "x = 1'000;  // in place of\n"]
 INNOCENT_WORDS = ["int whoever;\n", "// `whoever` reads it\n", "// It is\n\n// No loop.\n", "say('\"'); whoever = 1;", "// \"is no loop\" is a message\n"]
 PLANTED_HEADS = ['#include "a.h"\n' + LONG_BODY, "\n// Sums are sorted.\n" + LONG_BODY, "// NOLINTBEGIN\n" + LONG_BODY, "//\n" + LONG_BODY]
+PLANTED_LATE = ['namespace a {\nX x[] = {\n#include "a/b.h"\n#include "a.def"\n};\n}\n', "namespace {\n}\n#include <a.hpp>\n"]
+INNOCENT_LATE = ['#include "a.h"\nnamespace a {\n#include "a.def"\n}\n', '// namespace a {\n#include "a.h"\n']
 INNOCENT_HEADS = ["// Sums are sorted.\n" + LONG_BODY, LONG_BODY]
 INNOCENT = ['// row->key', 'module.text(form.space) == "tex"', 'space != "tex"', 'module.text(declaration.text)',
             'text.starts_with(".file")', 'name == "%tid.x"', 'form.op == Op::Mov', 'words.spelling()']
@@ -180,6 +184,12 @@ def head(name, text):
     if lines <= MOST_LINES_WITHOUT_HEAD or HEAD.match(text):
         return []
     return [f"{name}: has {lines} lines, more than {MOST_LINES_WITHOUT_HEAD}, and does not open with a comment that says how its code works"]
+
+
+def late_header(name, text):
+    """A header that is included after a namespace was opened."""
+    late = LATE_HEADER.search(text)
+    return [f"{name}: includes {late[1]} after a namespace is opened"] if late else []
 
 
 def unformatted(paths):
@@ -234,6 +244,7 @@ def check():
         if not name.endswith(".def"):
             wrong += namespaces(name, text)
         found += found_words(name, text)
+        wrong += late_header(name, text)
         if name.endswith(".cpp"):
             wrong += head(name, text)
         wrong += compare(name, "names standard error", sayings(text), SAYERS.get(name, (0, ""))[0])
@@ -275,10 +286,12 @@ def self_test():
     missed += [f"found wrongly: {text!r} in {name}" for name, text in INNOCENT_NAMESPACES if namespaces(name, text)]
     missed += [f"not found: no head in {text[:40]!r}" for text in PLANTED_HEADS if not head("src/a.cpp", text)]
     missed += [f"found wrongly: {text[:40]!r}" for text in INNOCENT_HEADS if head("src/a.cpp", text)]
+    missed += [f"not found: a late header in {text!r}" for text in PLANTED_LATE if not late_header("src/a.cpp", text)]
+    missed += [f"found wrongly: a late header in {text!r}" for text in INNOCENT_LATE if late_header("src/a.cpp", text)]
     missed += [f"not found: a word in {text!r}" for text in PLANTED_WORDS if not found_words("src/a.cpp", text)]
     missed += [f"found wrongly: a word in {text!r}" for text in INNOCENT_WORDS if found_words("src/a.cpp", text)]
     missed += [f"not found: {change:+} words" for change in (-1, 1) if not compare_words(["word"] * (FOUND_WORDS + change))]
-    planted = 3 + len(PLANTED_WORDS) + len(INNOCENT_WORDS) + len(PLANTED) + len(PLANTED_SAYINGS) + len(PLANTED_COMPARISONS) + len(PLANTED_NAMESPACES) + len(PLANTED_HEADS)
+    planted = 3 + len(PLANTED_LATE) + len(INNOCENT_LATE) + len(PLANTED_WORDS) + len(INNOCENT_WORDS) + len(PLANTED) + len(PLANTED_SAYINGS) + len(PLANTED_COMPARISONS) + len(PLANTED_NAMESPACES) + len(PLANTED_HEADS)
     return planted + len(INNOCENT) + len(INNOCENT_NAMESPACES) + len(INNOCENT_HEADS), missed + [f"found wrongly: {text}" for text in INNOCENT if readings(text) or comparisons(text)]
 
 

@@ -1,4 +1,5 @@
 #include "profiling/profile_json.h"
+
 #include "support/json.h"
 
 namespace ptxopt::profiling {

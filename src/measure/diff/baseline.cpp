@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "ptxas/measures_json.h"
+#include "support/json.h"
 
 namespace ptxopt::diff {
 namespace {

@@ -5,6 +5,7 @@
 #include "diff/names.h"
 #include "diff/output.h"
 #include "ptxas/measures_json.h"
+#include "support/json.h"
 
 namespace ptxopt::diff {
 namespace {

@@ -11,6 +11,7 @@
 #include "diff/names.h"
 #include "diff/output.h"
 #include "report/page.h"
+#include "support/json.h"
 #include "tool/commands/diff_output.h"
 #include "tool/commands/diff_table.h"
 #include "tool/revision.h"

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "support/descriptor.h"
+#include "support/json.h"
 #include "support/nearest.h"
 
 namespace ptxopt::tool {
@@ -30,7 +31,6 @@ struct Setting {
 
 constexpr Setting kSettings[] = {
 #define PTXOPT_SETTING(key, variable, kind, summary) {key, variable, Setting::Kind::kind, summary},
-#include "support/json.h"
 #include "tool/options/config.def"
 #undef PTXOPT_SETTING
 };

@@ -18,6 +18,7 @@
 #include "ptxas/find.h"
 #include "support/descriptor.h"
 #include "support/environment.h"
+#include "support/json.h"
 #include "support/log.h"
 #include "support/nearest.h"
 #include "tool/terminal/messages.h"
@@ -126,7 +127,6 @@ constexpr Variable kVariables[] = {
   {#name, [](const std::string& value) { return values::uncaptured(value, usual); }, \
    "For the capture library: " summary},
 #include "capture/variables.def"
-#include "support/json.h"
 };
 
 // What every program reads needs no word in --help.
