@@ -37,13 +37,13 @@ Mask compareLanes(const Warp& w, const Op& op, Mask active) {
   return result;
 }
 
-struct FloatComparing {
+struct FloatComparisonData {
   CompareLanes compare = nullptr;  // the numbers, or the lower halves
   CompareLanes upper = nullptr;    // the upper halves, of packed types
   uint32_t yes = 0;                // set: what true is
 };
 
-const FloatComparing& comparing(const Op& op) { return *static_cast<const FloatComparing*>(op.data); }
+const FloatComparisonData& dataOf(const Op& op) { return *static_cast<const FloatComparisonData*>(op.data); }
 
 // small[0] is the BoolOp; the predicate c, if there is one, is the last argument.
 Mask combined(const Warp& w, const Op& op, Mask result) {
@@ -53,13 +53,13 @@ Mask combined(const Warp& w, const Op& op, Mask result) {
 
 // args: a, b, p.
 Step setPredicate(Warp& w, const Op& op, Mask active) {
-  w.setPredicate(op.args[2], comparing(op).compare(w, op, active), active);
+  w.setPredicate(op.args[2], dataOf(op).compare(w, op, active), active);
   return Step::Next;
 }
 
 // args: a, b, p, q, and c. p may be the same register as c.
 Step setPredicates(Warp& w, const Op& op, Mask active) {
-  const Mask result = comparing(op).compare(w, op, active);
+  const Mask result = dataOf(op).compare(w, op, active);
   const Mask p = combined(w, op, result), q = combined(w, op, ~result);
   w.setPredicate(op.args[2], p, active);
   w.setPredicate(op.args[3], q, active);
@@ -67,8 +67,8 @@ Step setPredicates(Warp& w, const Op& op, Mask active) {
 }
 
 Step setPredicatesOfHalves(Warp& w, const Op& op, Mask active) {
-  const Mask p = combined(w, op, comparing(op).compare(w, op, active));
-  const Mask q = combined(w, op, comparing(op).upper(w, op, active));
+  const Mask p = combined(w, op, dataOf(op).compare(w, op, active));
+  const Mask q = combined(w, op, dataOf(op).upper(w, op, active));
   w.setPredicate(op.args[2], p, active);
   w.setPredicate(op.args[3], q, active);
   return Step::Next;
@@ -77,7 +77,7 @@ Step setPredicatesOfHalves(Warp& w, const Op& op, Mask active) {
 // args: a, b, d, and c.
 template <typename Result>
 Step setNumber(Warp& w, const Op& op, Mask active) {
-  const FloatComparing& c = comparing(op);
+  const FloatComparisonData& c = dataOf(op);
   const Mask result = combined(w, op, c.compare(w, op, active));
   Result* d = w.out<Result>(op.args[2]);
   const auto yes = static_cast<Result>(c.yes);
@@ -86,7 +86,7 @@ Step setNumber(Warp& w, const Op& op, Mask active) {
 }
 
 Step setHalves(Warp& w, const Op& op, Mask active) {
-  const FloatComparing& c = comparing(op);
+  const FloatComparisonData& c = dataOf(op);
   const Mask low = combined(w, op, c.compare(w, op, active));
   const Mask high = combined(w, op, c.upper(w, op, active));
   uint32_t* d = w.out<uint32_t>(op.args[2]);
@@ -98,7 +98,7 @@ Step setHalves(Warp& w, const Op& op, Mask active) {
 }
 
 template <class Format, bool kFtz>
-void chooseComparison(FloatComparing& result, Comparison comparison, bool packed) {
+void chooseComparison(FloatComparisonData& result, Comparison comparison, bool packed) {
   withComparison(comparison, [&](auto c) {
     constexpr Comparison kComparison = decltype(c)::value;
     if constexpr (sizeof(typename Format::Word) == 2) {
@@ -113,7 +113,7 @@ void chooseComparison(FloatComparing& result, Comparison comparison, bool packed
 }
 
 template <class Format>
-void chooseComparison(FloatComparing& result, Comparison comparison, bool packed, bool ftz) {
+void chooseComparison(FloatComparisonData& result, Comparison comparison, bool packed, bool ftz) {
   if constexpr (std::is_same_v<Format, F16> || std::is_same_v<Format, F32>)
     if (ftz) return chooseComparison<Format, true>(result, comparison, packed);
   chooseComparison<Format, false>(result, comparison, packed);
@@ -165,7 +165,7 @@ void bindFloatCompare(Binder& b, bool isSet) {
     b.unsupported(".ftz with this type");
   b.source(1, from.operand);
   b.source(2, from.operand);
-  FloatComparing& comparing = b.data(FloatComparing{});
+  FloatComparisonData& comparing = b.data(FloatComparisonData{});
   Handler handler = setPredicate;
   if (isSet) {
     handler = bindResult(b, from, to, comparing.yes);
