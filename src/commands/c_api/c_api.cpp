@@ -124,7 +124,7 @@ std::string describe() {
   }
   Json sources = Json::array();
   for (const log::Source* source : log::kSources) sources.push_back(source->name);
-  return dumpJson({{"passes", passes}, {"knobs", knobs}, {"log_sources", sources}});
+  return dumpJson(Json{{"passes", passes}, {"knobs", knobs}, {"log_sources", sources}});
 }
 
 std::string environmentText() {

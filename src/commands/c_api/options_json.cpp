@@ -39,7 +39,8 @@ struct Unfit {};
 
 // Json would cut off fractions and wrap what is too large.
 template <std::integral T>
-T integerOf(const Json& value, T least = std::numeric_limits<T>::min(), T most = std::numeric_limits<T>::max()) {
+T integerOf(const SortedJson& value, T least = std::numeric_limits<T>::min(),
+            T most = std::numeric_limits<T>::max()) {
   const bool fits = value.is_number_unsigned()
                         ? std::in_range<T>(value.get<uint64_t>())
                         : value.is_number_integer() && std::in_range<T>(value.get<int64_t>());
@@ -47,49 +48,50 @@ T integerOf(const Json& value, T least = std::numeric_limits<T>::min(), T most =
   return value.get<T>();
 }
 
-double secondsOf(const Json& value) {
+double secondsOf(const SortedJson& value) {
   const auto seconds = value.get<double>();
   if (!(seconds > 0)) throw Unfit();
   return seconds;
 }
 
-void takeKnobs(const Json& value, std::map<std::string, int64_t>& to) {
+void takeKnobs(const SortedJson& value, std::map<std::string, int64_t>& to) {
   if (!value.is_object()) throw Unfit();
   for (const auto& [name, number] : value.items())
     to[name] = number.is_boolean() ? number.get<bool>() : integerOf<int64_t>(number);
 }
 
-// A member by its name: where its value goes. Values of another kind throw Unfit, or as Json does.
+// A member by its name: where its value goes. Values of another kind throw Unfit, or as SortedJson does.
 struct Member {
   const char* name;
-  void (*take)(const Json& value, Given& to);
+  void (*take)(const SortedJson& value, Given& to);
 };
 constexpr Member kMembers[] = {
-    {"arch", [](const Json& v, Given& to) { v.get_to(to.options.architecture); }},
-    {"level", [](const Json& v, Given& to) { to.options.level = integerOf<int>(v); }},
-    {"passes", [](const Json& v, Given& to) { to.options.passes = v.get<std::vector<std::string>>(); }},
-    {"skip", [](const Json& v, Given& to) { v.get_to(to.options.skip); }},
-    {"decline", [](const Json& v, Given& to) { v.get_to(to.options.decline); }},
-    {"knobs", [](const Json& v, Given& to) { takeKnobs(v, to.options.knobs); }},
-    {"strip_debug", [](const Json& v, Given& to) { v.get_to(to.stripsDebug); }},
-    {"externals", [](const Json& v, Given& to) { v.get_to(to.externals); }},
-    {"facts", [](const Json& v, Given& to) { to.options.facts = dumpJson(v); }},
-    {"facts_of_several", [](const Json& v, Given& to) { v.get_to(to.options.factsOfSeveral); }},
-    {"profile", [](const Json& v, Given& to) { to.options.profile = dumpJson(v); }},
-    {"guard", [](const Json& v, Given& to) { v.get_to(to.guard); }},
-    {"guard_rule", [](const Json& v, Given& to) { v.get_to(to.rule); }},
-    {"guard_tries", [](const Json& v, Given& to) { to.tries = integerOf<unsigned>(v, 0, guard::kMostTries); }},
-    {"ptxas", [](const Json& v, Given& to) { v.get_to(to.ptxas); }},
-    {"ptxas_options", [](const Json& v, Given& to) { v.get_to(to.ptxasOptions); }},
-    {"cubin", [](const Json& v, Given& to) { v.get_to(to.wantsCubin); }},
-    {"packages", [](const Json& v, Given& to) { v.get_to(to.packages); }},
-    {"timeout", [](const Json& v, Given& to) { to.timeoutSeconds = secondsOf(v); }},
-    {"jobs", [](const Json& v, Given& to) { to.options.jobs = integerOf<unsigned>(v, 0, kMostJobs); }},
-    {"file", [](const Json& v, Given& to) { v.get_to(to.options.fileName); }},
-    {"report", [](const Json& v, Given& to) { v.get_to(to.options.report); }},
+    {"arch", [](const SortedJson& v, Given& to) { v.get_to(to.options.architecture); }},
+    {"level", [](const SortedJson& v, Given& to) { to.options.level = integerOf<int>(v); }},
+    {"passes", [](const SortedJson& v, Given& to) { to.options.passes = v.get<std::vector<std::string>>(); }},
+    {"skip", [](const SortedJson& v, Given& to) { v.get_to(to.options.skip); }},
+    {"decline", [](const SortedJson& v, Given& to) { v.get_to(to.options.decline); }},
+    {"knobs", [](const SortedJson& v, Given& to) { takeKnobs(v, to.options.knobs); }},
+    {"strip_debug", [](const SortedJson& v, Given& to) { v.get_to(to.stripsDebug); }},
+    {"externals", [](const SortedJson& v, Given& to) { v.get_to(to.externals); }},
+    {"facts", [](const SortedJson& v, Given& to) { to.options.facts = dumpJson(v); }},
+    {"facts_of_several", [](const SortedJson& v, Given& to) { v.get_to(to.options.factsOfSeveral); }},
+    {"profile", [](const SortedJson& v, Given& to) { to.options.profile = dumpJson(v); }},
+    {"guard", [](const SortedJson& v, Given& to) { v.get_to(to.guard); }},
+    {"guard_rule", [](const SortedJson& v, Given& to) { v.get_to(to.rule); }},
+    {"guard_tries",
+     [](const SortedJson& v, Given& to) { to.tries = integerOf<unsigned>(v, 0, guard::kMostTries); }},
+    {"ptxas", [](const SortedJson& v, Given& to) { v.get_to(to.ptxas); }},
+    {"ptxas_options", [](const SortedJson& v, Given& to) { v.get_to(to.ptxasOptions); }},
+    {"cubin", [](const SortedJson& v, Given& to) { v.get_to(to.wantsCubin); }},
+    {"packages", [](const SortedJson& v, Given& to) { v.get_to(to.packages); }},
+    {"timeout", [](const SortedJson& v, Given& to) { to.timeoutSeconds = secondsOf(v); }},
+    {"jobs", [](const SortedJson& v, Given& to) { to.options.jobs = integerOf<unsigned>(v, 0, kMostJobs); }},
+    {"file", [](const SortedJson& v, Given& to) { v.get_to(to.options.fileName); }},
+    {"report", [](const SortedJson& v, Given& to) { v.get_to(to.options.report); }},
 };
 
-std::string take(const Json& json, Given& given) {
+std::string take(const SortedJson& json, Given& given) {
   if (!json.is_object()) return "options are an object";
   for (const auto& [name, value] : json.items()) {
     const Member* found = nullptr;
@@ -103,7 +105,7 @@ std::string take(const Json& json, Given& given) {
     const auto unfit = [&] { return fmt::format("option '{}' cannot be {}", name, dumpJson(value)); };
     try {
       found->take(value, given);
-    } catch (const Json::exception&) {
+    } catch (const SortedJson::exception&) {
       return unfit();
     } catch (const Unfit&) {
       return unfit();
@@ -185,7 +187,7 @@ std::string takePtxasOptions(const Given& given, CallOptions& to) {
 std::string readOptions(std::string_view text, CallOptions& to) {
   Given given{.options = to.options};
   if (!text.empty()) {
-    const Json json = parseJsonOrDiscard(text);
+    const SortedJson json = parseSortedJsonOrDiscard(text);
     if (json.is_discarded()) return "options are not JSON";
     if (std::string error = take(json, given); !error.empty()) return error;
   }

@@ -48,14 +48,14 @@ bool matches(std::string_view pattern, std::string_view text) {
   return p == pattern.size();
 }
 
-void needWords(const Json& object, std::string_view what, std::initializer_list<std::string_view> words) {
+void needWords(const SortedJson& object, std::string_view what, std::initializer_list<std::string_view> words) {
   if (!object.is_object()) wrong(fmt::format("{} is not an object", what));
   for (const auto& [key, value] : object.items())
     if (std::find(words.begin(), words.end(), key) == words.end())
       wrong(fmt::format("{} has '{}', which nothing is known of; it takes {}", what, key, fmt::join(words, ", ")));
 }
 
-int64_t integer(const Json& value, std::string_view what) {
+int64_t integer(const SortedJson& value, std::string_view what) {
   if (value.is_number_unsigned() && value.get<uint64_t>() > INT64_MAX)
     wrong(fmt::format("{} is {}, more than {}", what, dumpJson(value), INT64_MAX));
   if (!value.is_number_integer()) wrong(fmt::format("{} is {}, no whole number", what, dumpJson(value)));
@@ -63,7 +63,7 @@ int64_t integer(const Json& value, std::string_view what) {
 }
 
 // A number, or an object that `words` allows beside the number's own.
-NumberFact number(const Json& json, const std::string& what) {
+NumberFact number(const SortedJson& json, const std::string& what) {
   NumberFact fact;
   if (!json.is_object()) {
     fact.least = fact.most = integer(json, what);
@@ -117,13 +117,13 @@ bool holdsAddress(const Module& module, const Variable& parameter) {
   return isNumber(module, parameter) && info(module.declarationForms[parameter.form].type).bits == 64;
 }
 
-bool flag(const Json& json, const std::string& what) {
+bool flag(const SortedJson& json, const std::string& what) {
   if (!json.is_boolean()) wrong(fmt::format("{} is {}, neither true nor false", what, dumpJson(json)));
   return json.get<bool>();
 }
 
 // Takes what is said of the memory from `said`; the alignment becomes a multiple.
-PointerFact memoryOf(Json& said, NumberFact& address, const std::string& what) {
+PointerFact memoryOf(SortedJson& said, NumberFact& address, const std::string& what) {
   PointerFact fact;
   if (said.contains("align")) {
     const int64_t align = integer(said["align"], what + ", align,");
@@ -157,7 +157,7 @@ class Reader {
   }
 
   // One kernel's facts.
-  void add(const Function& f, const Json& entry, const std::string& where) {
+  void add(const Function& f, const SortedJson& entry, const std::string& where) {
     KernelFacts& facts = facts_[f.index];
     isSaid_ = true;
     shape(facts.block, entry, "block", where);
@@ -170,14 +170,14 @@ class Reader {
     if (entry.contains("loops")) loops(f, facts, entry["loops"], where + ": loops");
     if (!entry.contains("parameters")) return;
     if (!entry["parameters"].is_array()) wrong(where + ": parameters is not a list");
-    for (const Json& p : entry["parameters"]) parameter(f, facts, p, where);
+    for (const SortedJson& p : entry["parameters"]) parameter(f, facts, p, where);
   }
 
-  void addFile(const Json& file, const std::string& name, std::vector<std::string>* ofOthers) {
+  void addFile(const SortedJson& file, const std::string& name, std::vector<std::string>* ofOthers) {
     needWords(file, name, {"version", "kernels"});
     if (!file.contains("version") || file["version"] != 1) wrong(name + ": the version is not 1");
     if (!file.contains("kernels") || !file["kernels"].is_array()) wrong(name + ": kernels is not a list");
-    for (const Json& entry : file["kernels"]) {
+    for (const SortedJson& entry : file["kernels"]) {
       needWords(entry, name + ": an entry of kernels",
                 {"kernel", "block", "grid", "iterations", "loops", "parameters"});
       if (!entry.contains("kernel") || !entry["kernel"].is_string()) wrong(name + ": a kernel without a name");
@@ -205,32 +205,28 @@ class Reader {
             fmt::format("{}:{}:{}: {}", module_.fileName, place.line, place.column, module_.text(f.name));
         std::string_view json = text.substr(at + kFactsComment.size());
         json = json.substr(0, json.find('\n'));
-        const Json entry = parsed(json, where);
+        const SortedJson entry = parsed(json, where);
         needWords(entry, where, {"block", "grid", "iterations", "loops", "parameters"});
         add(f, entry, where);
       }
     }
   }
 
-  // JSON that nests no deeper than facts do, and has no word twice in an object. Members are found one after the other, so
-  // an object has no more than any of facts can have.
-  static Json parsed(std::string_view text, const std::string& where) {
+  // JSON that nests no deeper than facts do, and has no word twice in an object.
+  static SortedJson parsed(std::string_view text, const std::string& where) {
     constexpr int kMostDepth = 8;
-    constexpr std::size_t kMostMembers = 1000;
     std::vector<std::set<std::string>> words;  // of the objects that are open
-    const auto check = [&](int depth, Json::parse_event_t event, const Json& value) {
+    const auto check = [&](int depth, SortedJson::parse_event_t event, const SortedJson& value) {
       if (depth > kMostDepth) wrong(fmt::format("{}: nested deeper than {} levels", where, kMostDepth));
-      if (event == Json::parse_event_t::object_start) words.emplace_back();
-      if (event == Json::parse_event_t::object_end) words.pop_back();
-      if (event == Json::parse_event_t::key && !words.back().insert(value.get<std::string>()).second)
+      if (event == SortedJson::parse_event_t::object_start) words.emplace_back();
+      if (event == SortedJson::parse_event_t::object_end) words.pop_back();
+      if (event == SortedJson::parse_event_t::key && !words.back().insert(value.get<std::string>()).second)
         wrong(fmt::format("{}: an object has '{}' twice", where, value.get<std::string>()));
-      if (!words.empty() && words.back().size() > kMostMembers)
-        wrong(fmt::format("{}: an object has more than {} members", where, kMostMembers));
       return true;
     };
     try {
-      return Json::parse(text, check);
-    } catch (const Json::exception& e) {
+      return SortedJson::parse(text, check);
+    } catch (const SortedJson::exception& e) {
       wrong(fmt::format("{}: {}", where, e.what()));
     }
   }
@@ -240,10 +236,10 @@ class Reader {
   }
 
  private:
-  static void shape(std::array<NumberFact, 3>& known, const Json& entry, const char* word,
+  static void shape(std::array<NumberFact, 3>& known, const SortedJson& entry, const char* word,
                     const std::string& where) {
     if (!entry.contains(word)) return;
-    const Json& list = entry[word];
+    const SortedJson& list = entry[word];
     if (!list.is_array() || list.size() > 3)
       wrong(fmt::format("{}: {} is not a list of up to three numbers", where, word));
     for (std::size_t i = 0; i < list.size(); ++i) {
@@ -253,16 +249,16 @@ class Reader {
     }
   }
 
-  static void iterations(uint32_t& known, const Json& said, const std::string& what) {
+  static void iterations(uint32_t& known, const SortedJson& said, const std::string& what) {
     const int64_t n = integer(said, what);
     if (n < 1 || n > UINT32_MAX) wrong(fmt::format("{} is {}: 1 to {}", what, n, UINT32_MAX));
     if (known != 0 && known != n) wrong(fmt::format("{} is {} by one fact, and {} by another", what, known, n));
     known = static_cast<uint32_t>(n);
   }
 
-  void loops(const Function& f, KernelFacts& facts, const Json& list, const std::string& what) {
+  void loops(const Function& f, KernelFacts& facts, const SortedJson& list, const std::string& what) {
     if (!list.is_array()) wrong(what + " is not a list");
-    for (const Json& entry : list) {
+    for (const SortedJson& entry : list) {
       needWords(entry, what, {"label", "iterations"});
       if (!entry.contains("label") || !entry["label"].is_string() || !entry.contains("iterations"))
         wrong(what + ": an entry has a label and iterations");
@@ -280,7 +276,7 @@ class Reader {
     }
   }
 
-  void parameter(const Function& f, KernelFacts& facts, const Json& p, const std::string& where) {
+  void parameter(const Function& f, KernelFacts& facts, const SortedJson& p, const std::string& where) {
     needWords(p, where + ": an entry of parameters",
               {"index", "name", "value", "least", "most", "multiple", "align", "noalias", "readonly", "bytes"});
     if (p.contains("index") == p.contains("name")) wrong(where + ": a parameter has an index or a name");
@@ -290,7 +286,7 @@ class Reader {
     const Variable& v = f.variables[f.parameters[index].value];
     const ScalarType type = module_.declarationForms[v.form].type;
     if (!isNumber(module_, v)) wrong(what + " is not an integer");
-    Json value = p;
+    SortedJson value = p;
     value.erase("index");
     value.erase("name");
     if (value.empty()) wrong(what + ": nothing is said of it");
@@ -327,7 +323,7 @@ class Reader {
     known.bytes = std::max(known.bytes, fact.bytes);
   }
 
-  static std::size_t byIndex(const Function& f, const Json& index, const std::string& where) {
+  static std::size_t byIndex(const Function& f, const SortedJson& index, const std::string& where) {
     const int64_t i = integer(index, where + ": the index of a parameter");
     if (i < 0 || static_cast<std::size_t>(i) >= f.parameters.size())
       wrong(fmt::format("{}: there is no parameter {}; they have the numbers 0 to {}", where, i,
@@ -335,7 +331,7 @@ class Reader {
     return static_cast<std::size_t>(i);
   }
 
-  std::size_t byName(const Function& f, const Json& name, const std::string& where) const {
+  std::size_t byName(const Function& f, const SortedJson& name, const std::string& where) const {
     if (!name.is_string()) wrong(where + ": the name of a parameter is not text");
     for (std::size_t i = 0; i < f.parameters.size(); ++i)
       if (module_.text(f.variables[f.parameters[i].value].name) == name.get<std::string>()) return i;

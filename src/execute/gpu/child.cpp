@@ -15,7 +15,7 @@
 
 namespace ptxopt::gpu {
 
-Json inChild(const std::function<Json()>& body, unsigned limitSeconds, std::string& error) {
+SortedJson inChild(const std::function<SortedJson()>& body, unsigned limitSeconds, std::string& error) {
   Pipe pipe;
   std::fflush(nullptr);
   const pid_t child = pipe.open() ? fork() : -1;
@@ -41,7 +41,7 @@ Json inChild(const std::function<Json()>& body, unsigned limitSeconds, std::stri
   for (ssize_t n; (n = read(pipe.read.get(), piece, sizeof piece)) > 0 || (n < 0 && errno == EINTR);)
     if (n > 0) text.append(piece, static_cast<std::size_t>(n));
   const int status = waitForEnd(child);
-  Json answer = parseJsonOrDiscard(text);
+  SortedJson answer = parseSortedJsonOrDiscard(text);
   if (!answer.is_discarded()) return answer;
   error = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM
               ? fmt::format("no result within {} s", limitSeconds)

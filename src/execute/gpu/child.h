@@ -11,6 +11,6 @@ namespace ptxopt::gpu {
 // What the body, which does not throw, answered; where the process ended without a result or took too long, null, with
 // how it ended in `error`. What it prints is lost. The caller has one thread. Files that the body reads it has to open
 // itself.
-Json inChild(const std::function<Json()>& body, unsigned limitSeconds, std::string& error);
+SortedJson inChild(const std::function<SortedJson()>& body, unsigned limitSeconds, std::string& error);
 
 }  // namespace ptxopt::gpu

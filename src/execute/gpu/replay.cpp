@@ -13,17 +13,17 @@ namespace {
 
 constexpr const char* kOutcomes[] = {"equal", "different", "undetermined", "failed", "refused", "no-driver"};
 
-Json summaryJson(const Summary& s) { return {s.median, s.low, s.high, s.hasInterval}; }
-Summary summaryOfJson(const Json& j) {
+SortedJson summaryJson(const Summary& s) { return {s.median, s.low, s.high, s.hasInterval}; }
+Summary summaryOfJson(const SortedJson& j) {
   return {j.at(0).get<double>(), j.at(1).get<double>(), j.at(2).get<double>(), j.at(3).get<bool>()};
 }
 
-Json resultJson(const Result& r) {
-  Json j{{"outcome", static_cast<int>(r.outcome)},
-         {"detail", r.detail},
-         {"fromRecord", r.fromRecord},
-         {"record", r.hasRecord},
-         {"failed", r.failed}};
+SortedJson resultJson(const Result& r) {
+  SortedJson j{{"outcome", static_cast<int>(r.outcome)},
+               {"detail", r.detail},
+               {"fromRecord", r.fromRecord},
+               {"record", r.hasRecord},
+               {"failed", r.failed}};
   if (r.times)
     j["times"] = {{"before", summaryJson(r.times->before)},
                   {"after", summaryJson(r.times->after)},
@@ -33,7 +33,7 @@ Json resultJson(const Result& r) {
   return j;
 }
 
-Result resultOfJson(const Json& j) {
+Result resultOfJson(const SortedJson& j) {
   Result r{static_cast<Outcome>(j.at("outcome").get<int>()),
            j.at("detail").get<std::string>(),
            j.at("fromRecord").get<std::string>(),
@@ -41,7 +41,7 @@ Result resultOfJson(const Json& j) {
            j.at("failed").get<std::string>(),
            std::nullopt};
   if (j.contains("times")) {
-    const Json& t = j.at("times");
+    const SortedJson& t = j.at("times");
     r.times = Times{summaryOfJson(t.at("before")), summaryOfJson(t.at("after")), summaryOfJson(t.at("ratio")),
                     t.at("verdict").get<std::string>(), t.at("iterations").get<unsigned>()};
   }
@@ -193,7 +193,7 @@ const char* nameOf(Outcome outcome) { return kOutcomes[static_cast<int>(outcome)
 Result replayOnGpu(const GpuLaunch& launch, const Module& module, const std::vector<Image>& images,
                    const ReplayOptions& options) {
   std::string error;
-  const Json answer =
+  const SortedJson answer =
       inChild([&] { return resultJson(replayHere(launch, module, images, options)); }, options.limitSeconds, error);
   if (answer.is_null()) return {Outcome::Failed, error, {}, false, {}, std::nullopt};
   return resultOfJson(answer);
@@ -201,8 +201,8 @@ Result replayOnGpu(const GpuLaunch& launch, const Module& module, const std::vec
 
 Device describeDevice(const ReplayOptions& options) {
   std::string error;
-  const Json answer = inChild(
-      [&]() -> Json {
+  const SortedJson answer = inChild(
+      [&]() -> SortedJson {
         try {
           const Driver driver(options.library, options.device);
           const Device& d = driver.device();

@@ -14,7 +14,6 @@ constexpr uint64_t kMostManifestBytes = uint64_t{256} << 20;
 constexpr uint64_t kAlwaysManifestBytes = uint64_t{1} << 20;  // whatever the compressed size
 constexpr unsigned kMostDepth = 16;                           // of objects and arrays in each other
 constexpr std::size_t kMostLaunches = 1'000'000, kMostModules = 100'000;
-constexpr std::size_t kMostMembers = 1'000;     // of an object
 constexpr std::size_t kMostValues = 1'000'000;  // of one launch, of all modules
 // The memory of one launch, or one content. A command may be given more.
 constexpr uint64_t kAlwaysContentBytes = uint64_t{64} << 20;

@@ -19,15 +19,15 @@ constexpr const char* kFormat = "ptxopt launch record";
 
 // JSON's own conversion wraps what is negative, broken or too large.
 template <std::unsigned_integral T>
-T numberOf(const Json& j) {
+T numberOf(const SortedJson& j) {
   if (!j.is_number_unsigned() || j.get<uint64_t>() > std::numeric_limits<T>::max())
     throw RecordError(fmt::format("{} is not a number of {} bits", j.is_primitive() ? dumpJson(j) : j.type_name(),
                                   std::numeric_limits<T>::digits));
   return j.get<T>();
 }
 
-Json shapeJson(const exec::Dim3& d) { return {d.x, d.y, d.z}; }
-exec::Dim3 shapeOfJson(const Json& j) {
+SortedJson shapeJson(const exec::Dim3& d) { return {d.x, d.y, d.z}; }
+exec::Dim3 shapeOfJson(const SortedJson& j) {
   return {numberOf<uint32_t>(j.at(0)), numberOf<uint32_t>(j.at(1)), numberOf<uint32_t>(j.at(2))};
 }
 
@@ -50,7 +50,7 @@ std::vector<std::byte> bytesOfHex(const std::string& text) {
   return bytes;
 }
 
-Json textureJson(const RecordedTexture& t) {
+SortedJson textureJson(const RecordedTexture& t) {
   return {{"handle", t.handle},   {"kind", t.kind},
           {"size", t.size},       {"channels", t.channels},
           {"format", t.format},   {"pitch", t.pitch},
@@ -60,11 +60,11 @@ Json textureJson(const RecordedTexture& t) {
 }
 
 template <class T, std::size_t N>
-void numbersOf(const Json& j, std::array<T, N>& to) {
+void numbersOf(const SortedJson& j, std::array<T, N>& to) {
   for (std::size_t i = 0; i < N; ++i) to[i] = numberOf<T>(j.at(i));
 }
 
-RecordedTexture textureOf(const Json& j) {
+RecordedTexture textureOf(const SortedJson& j) {
   RecordedTexture t;
   t.handle = numberOf<uint64_t>(j.at("handle"));
   t.kind = numberOf<unsigned>(j.at("kind"));
@@ -82,10 +82,10 @@ RecordedTexture textureOf(const Json& j) {
 }
 
 // Ascending parts of the heap, none in another one or outside.
-std::vector<std::pair<uint64_t, uint64_t>> usedOfJson(const Json& j, uint64_t heapSize) {
+std::vector<std::pair<uint64_t, uint64_t>> usedOfJson(const SortedJson& j, uint64_t heapSize) {
   std::vector<std::pair<uint64_t, uint64_t>> used;
   uint64_t at = 0;
-  for (const Json& part : j) {
+  for (const SortedJson& part : j) {
     const auto offset = numberOf<uint64_t>(part.at(0)), size = numberOf<uint64_t>(part.at(1));
     if (offset < at || offset > heapSize || size > heapSize - offset)
       throw RecordError(fmt::format("the heap of {} bytes has no part of {} bytes at {}", heapSize, size, offset));
@@ -95,18 +95,18 @@ std::vector<std::pair<uint64_t, uint64_t>> usedOfJson(const Json& j, uint64_t he
   return used;
 }
 
-Json modulesJson(const std::vector<RecordedModule>& modules) {
-  Json list = Json::array();
+SortedJson modulesJson(const std::vector<RecordedModule>& modules) {
+  SortedJson list = SortedJson::array();
   for (const RecordedModule& m : modules) list.push_back({{"name", m.name}, {"text", m.text}});
   return list;
 }
 
-Json launchJson(const RecordedLaunch& l) {
-  Json textures = Json::array();
+SortedJson launchJson(const RecordedLaunch& l) {
+  SortedJson textures = SortedJson::array();
   for (const RecordedTexture& t : l.textures) textures.push_back(textureJson(t));
-  Json environment = Json::object();
+  SortedJson environment = SortedJson::object();
   for (const auto& [number, value] : l.environment) environment[std::to_string(number)] = value;
-  Json memory = Json::array();
+  SortedJson memory = SortedJson::array();
   for (const RecordedMemory& m : l.memory)
     memory.push_back({{"name", m.name},
                       {"address", m.address},
@@ -130,7 +130,7 @@ Json launchJson(const RecordedLaunch& l) {
           {"memory", memory}};
 }
 
-RecordedLaunch launchOf(const Json& j) {
+RecordedLaunch launchOf(const SortedJson& j) {
   RecordedLaunch l;
   l.kernel = j.at("kernel").get<std::string>();
   l.module = numberOf<uint64_t>(j.at("module"));
@@ -145,8 +145,8 @@ RecordedLaunch launchOf(const Json& j) {
   l.heapUsed = usedOfJson(j.at("heap").at("used"), l.heapSize);
   l.hasTextures = j.value("textures", false);
   if (j.contains("bindings"))
-    for (const Json& t : j.at("bindings")) l.textures.push_back(textureOf(t));
-  for (const Json& m : j.at("memory")) {
+    for (const SortedJson& t : j.at("bindings")) l.textures.push_back(textureOf(t));
+  for (const SortedJson& m : j.at("memory")) {
     l.memory.push_back({m.at("name").get<std::string>(), numberOf<uint64_t>(m.at("address")),
                         numberOf<uint64_t>(m.at("size")), m.at("readOnly").get<bool>(),
                         m.at("variable").get<bool>(), numberOf<uint64_t>(m.at("alias")),
@@ -158,7 +158,7 @@ RecordedLaunch launchOf(const Json& j) {
   return l;
 }
 
-RecordedModule moduleOf(const Json& j) {
+RecordedModule moduleOf(const SortedJson& j) {
   RecordedModule m{j.at("name").get<std::string>(), j.at("text").get<std::string>()};
   if (!isDigest(m.text)) throw RecordError("the text of a module is not called by a digest");
   return m;
@@ -169,7 +169,7 @@ template <typename F>
 auto reading(F&& f) {
   try {
     return f();
-  } catch (const Json::exception& e) {
+  } catch (const SortedJson::exception& e) {
     throw RecordError(e.what());
   } catch (const std::logic_error& e) {  // of std::stoul
     throw RecordError(e.what());
@@ -178,13 +178,13 @@ auto reading(F&& f) {
 
 // What `take` gets of a text: the elements of the lists that keys of the outermost object hold, as soon as they end. Where it
 // returns true they are gone then.
-using Take = std::function<bool(const std::string& key, const Json& element)>;
+using Take = std::function<bool(const std::string& key, const SortedJson& element)>;
 
 // Makes JSON values, within the limits.
-class Reader final : public nlohmann::json_sax<Json> {
+class Reader final : public nlohmann::json_sax<SortedJson> {
  public:
   explicit Reader(Take take) : take_(std::move(take)) {}
-  Json& root() { return root_; }
+  SortedJson& root() { return root_; }
 
   bool null() override { return add({}); }
   bool boolean(bool value) override { return add(value); }
@@ -193,8 +193,8 @@ class Reader final : public nlohmann::json_sax<Json> {
   bool number_float(number_float_t value, const string_t&) override { return add(value); }
   bool string(string_t& value) override { return add(std::move(value)); }
   bool binary(binary_t&) override { return false; }  // not in text
-  bool start_object(std::size_t) override { return open(Json::object()); }
-  bool start_array(std::size_t) override { return open(Json::array()); }
+  bool start_object(std::size_t) override { return open(SortedJson::object()); }
+  bool start_array(std::size_t) override { return open(SortedJson::array()); }
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
   bool key(string_t& name) override {
@@ -202,7 +202,7 @@ class Reader final : public nlohmann::json_sax<Json> {
     keys_[open_.size() - 1] = std::move(name);
     return true;
   }
-  bool parse_error(std::size_t, const std::string&, const Json::exception& e) override {
+  bool parse_error(std::size_t, const std::string&, const SortedJson::exception& e) override {
     throw RecordError(e.what());
   }
 
@@ -211,22 +211,19 @@ class Reader final : public nlohmann::json_sax<Json> {
     if (++values_ > kMostValues)
       throw RecordError(fmt::format("its JSON has more than {} values in one part", kMostValues));
   }
-  Json& place(Json value) {
+  SortedJson& place(SortedJson value) {
     count();
     if (open_.empty()) return root_ = std::move(value);
-    Json& holder = *open_.back();
+    SortedJson& holder = *open_.back();
     if (holder.is_array()) return holder.emplace_back(std::move(value));
-    // Members are found one after the other.
-    if (holder.size() > kMostMembers)
-      throw RecordError(fmt::format("an object of its JSON has more than {} members", kMostMembers));
     return holder[keys_[open_.size() - 1]] = std::move(value);
   }
-  bool add(Json value) {
+  bool add(SortedJson value) {
     place(std::move(value));
     end();
     return true;
   }
-  bool open(Json value) {
+  bool open(SortedJson value) {
     if (open_.size() == kMostDepth) throw RecordError(fmt::format("its JSON is nested deeper than {}", kMostDepth));
     open_.push_back(&place(std::move(value)));
     return true;
@@ -245,15 +242,15 @@ class Reader final : public nlohmann::json_sax<Json> {
   }
 
   Take take_;
-  Json root_;
-  std::vector<Json*> open_;  // what has not ended, the outermost first
+  SortedJson root_;
+  std::vector<SortedJson*> open_;  // what has not ended, the outermost first
   std::array<std::string, kMostDepth> keys_;
   std::size_t values_ = 0;
 };
 
-Json parsed(std::string_view text, Take take = {}) {
+SortedJson parsed(std::string_view text, Take take = {}) {
   Reader reader(std::move(take));
-  Json::sax_parse(text, &reader);
+  SortedJson::sax_parse(text, &reader);
   return std::move(reader.root());
 }
 
@@ -278,12 +275,12 @@ bool isDigest(std::string_view name) {
 }
 
 std::string toJson(const Record& record) {
-  Json launches = Json::array();
+  SortedJson launches = SortedJson::array();
   for (const RecordedLaunch& l : record.launches) launches.push_back(launchJson(l));
-  const Json all = {{"format", kFormat},
-                    {"version", kFormatVersion},
-                    {"modules", modulesJson(record.modules)},
-                    {"launches", launches}};
+  const SortedJson all = {{"format", kFormat},
+                          {"version", kFormatVersion},
+                          {"modules", modulesJson(record.modules)},
+                          {"launches", launches}};
   return dumpJson(all, 1) + '\n';
 }
 
@@ -298,7 +295,7 @@ RecordedLaunch launchOfJson(std::string_view text) {
 std::vector<RecordedModule> modulesOfJson(std::string_view text) {
   return reading([&] {
     std::vector<RecordedModule> modules;
-    for (const Json& m : parsed(text)) modules.push_back(moduleOf(m));
+    for (const SortedJson& m : parsed(text)) modules.push_back(moduleOf(m));
     return modules;
   });
 }
@@ -310,7 +307,7 @@ Record recordOfJson(std::string_view text) {
       if (list.size() == most) throw RecordError(fmt::format("it has more than {} {}", most, what));
       list.push_back(std::move(element));
     };
-    const Json j = parsed(text, [&](const std::string& key, const Json& element) {
+    const SortedJson j = parsed(text, [&](const std::string& key, const SortedJson& element) {
       if (key == "modules") add(record.modules, kMostModules, "modules", moduleOf(element));
       if (key == "launches") add(record.launches, kMostLaunches, "launches", launchOf(element));
       return key == "modules" || key == "launches";

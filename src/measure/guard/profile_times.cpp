@@ -21,7 +21,7 @@ using Times = std::map<std::string, ptxas::ProfiledTime>;
 constexpr std::string_view kFormat = "times by a profile, 3";
 
 std::string written(const Times& times) {
-  Json json = Json::object();
+  SortedJson json = SortedJson::object();
   for (const auto& [kernel, time] : times)
     json[kernel] = {{"whole", time.whole},       {"alone", time.alone},
                     {"beside", time.beside},     {"beside-alone", time.besideAlone},
@@ -32,12 +32,12 @@ std::string written(const Times& times) {
 std::optional<Times> readTimes(const std::string& text) {
   try {
     Times times;
-    const Json json = parseJson(text);
+    const SortedJson json = parseSortedJson(text);
     for (const auto& [kernel, its] : json.items())
       times[kernel] = {its.at("whole"),        its.at("alone"),    its.at("beside"),
                        its.at("beside-alone"), its.at("computed"), its.at("written")};
     return times;
-  } catch (const Json::exception&) {
+  } catch (const SortedJson::exception&) {
     return std::nullopt;  // a broken entry is written anew
   }
 }

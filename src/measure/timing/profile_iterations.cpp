@@ -87,12 +87,12 @@ class IterationFinder {
 std::optional<ProfileCounts> readProfile(std::string_view text, std::string& error) {
   try {
     ProfileCounts profile;
-    const auto json = parseJson(text);
+    const auto json = parseSortedJson(text);
     for (const auto& block : json.at("blocks"))
       profile.blocks[block.at("function").get<std::string>()][block.at("line").get<uint32_t>()] =
           block.at("entered").at("warps").get<uint64_t>();
     return profile;
-  } catch (const Json::exception& wrong) {
+  } catch (const SortedJson::exception& wrong) {
     error = wrong.what();
     return std::nullopt;
   }

@@ -150,7 +150,6 @@ REFUSED = [
     (facts(parameters=[{"index": 6, "least": 2**63 - 2, "multiple": 2**63 - 1}]), "9223372036854775807 or more"),
     (facts(parameters=[{"index": 6, "least": -2**63 + 1, "most": -2**63 + 1, "multiple": 2**62}]), "no value"),
     ('{"version": 1, "kernels": [{"kernel": "k", "block": [64], "block": [32]}]}', "an object has 'block' twice"),
-    ("{" + ", ".join(f'"{i}": 0' for i in range(2000)) + "}", "an object has more than 1000 members"),
     ('{"version": 1, "kernels": [{"kernel": "k", "block": [' + "[" * 500000 + "]" * 500000 + "]}]}", "deeper than 8 levels"),
     ('{"version": 1, "kernels": [{"kernel": "k", "block": [1e999]}]}', "facts.json: "),
     (facts(parameters=[{"index": 1, "value": 1}, {"name": "n", "value": 2}]), "parameter 1 (n) has no value"),

@@ -197,7 +197,6 @@ class Records(command_tests.CommandTests):
                 (stored, '{"a":' * (many // 5), "nested deeper than 16"), (stored, head + '"launches": [' + "[" * 15, "nested deeper"),
                 (stored, launches + '{"memory": [' + "0," * (many // 2), "more than 1000000 values in one part"),
                 (stored, head + '"x": [' + "{}," * (many // 3), "more than 1000000 values in one part"),
-                (stored, head + ", ".join(f'"{i}": 0' for i in range(2000)) + "}", "more than 1000 members"),
                 (stored, launches + "0," * (many // 2), "type_error"), (stored, head + '"x": "' + "a" * many, "missing closing quote"),
                 (stored, launches + (launch + ",") * (many // len(launch)) + launch + "]}", None))):
             name = f"hostile{number}.zip"

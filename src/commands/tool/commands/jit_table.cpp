@@ -18,10 +18,10 @@ namespace ptxopt::tool {
 namespace {
 
 // What was written by another version may have other members.
-std::string wordIn(const Json& line, const char* name) {
+std::string wordIn(const SortedJson& line, const char* name) {
   return line.contains(name) && line.at(name).is_string() ? line.at(name).get<std::string>() : std::string();
 }
-double numberIn(const Json& line, const char* name) {
+double numberIn(const SortedJson& line, const char* name) {
   return line.contains(name) && line.at(name).is_number() ? line.at(name).get<double>() : 0;
 }
 std::string shown(double number) { return fmt::format("{:.0f}", number); }
@@ -30,7 +30,7 @@ Table::TextOptions layout() { return {.colours = hasColours(stderr), .width = te
 
 class ModuleTable {
  public:
-  void add(const Json& line) {
+  void add(const SortedJson& line) {
     const bool isOptimized = wordIn(line, "used") == "optimized";
     const bool isCached = line.contains("from_cache") && line.at("from_cache") == true;
     ++modules_;
@@ -67,7 +67,7 @@ class ModuleTable {
 // For the launches of kernels that were compared. Empty where nothing was.
 class KernelTable {
  public:
-  void add(const Json& line) {
+  void add(const SortedJson& line) {
     const double equal = numberIn(line, "equal"), different = numberIn(line, "different"),
                  varying = numberIn(line, "varying");
     std::string reasons;
@@ -120,7 +120,7 @@ std::string jitTable(const std::string& log, std::uintmax_t from) {
   ModuleTable modules;
   KernelTable kernels;
   for (std::string text; std::getline(in, text);) {
-    const Json line = parseJsonOrDiscard(text);
+    const SortedJson line = parseSortedJsonOrDiscard(text);
     if (!line.is_object()) continue;
     if (line.contains("kernel"))
       kernels.add(line);

@@ -83,7 +83,7 @@ std::string hookOptions(const std::string& value) {
                                                    "guard_rule", "guard_tries", "ptxas", "ptxas_options", "timeout",
                                                    "jobs",       "arch",        "facts", "profile"};
   if (value.empty()) return {};
-  const auto options = parseJsonOrDiscard(value);
+  const auto options = parseSortedJsonOrDiscard(value);
   if (!options.is_object()) return "it is not a JSON object";
   for (const auto& [name, unused] : options.items())
     if (std::ranges::find(known, name) == known.end())
