@@ -7,12 +7,13 @@
 A folder is a source of PTX: a compiler or a project. A file's share is that of the instructions of -O2 in the functions that
 the file defines, or in its lines that were inlined elsewhere, whichever is more; the largest of all folders counts. Files of
 cold.txt are named from twice --most percent on (0.05), others below --most. What reads ANTLR's headers stays as it is: they
-would cost the cold batches more than they save. Needs valgrind.
+would cost the cold batches more than they save. Files that the tool refuses are counted and left out. Needs valgrind.
 """
 import argparse
 import os
 import re
 import subprocess
+import sys
 import tempfile
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -28,12 +29,14 @@ def costs(tool, path):
     """Instructions by file of the function, and by file of the line."""
     environment = dict(os.environ, PTXOPT_GUARD="off")
     with tempfile.NamedTemporaryFile(prefix="ptxopt-callgrind-") as counts:
-        subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={counts.name}", tool, path, "-O2", "-j1", "-o", "/dev/null"],
-                       check=True, capture_output=True, env=environment)
+        command = [tool, path, "-O2", "-j1", "-o", "/dev/null"]
+        ran = subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={counts.name}", *command], capture_output=True, env=environment)
+        if ran.returncode != 0:
+            return None
         names, functions, lines = {}, Counter(), Counter()
         of_function = of_line = ""
         is_call = False
-        for text in open(counts.name):
+        for text in Path(counts.name).read_text(encoding="utf-8").splitlines():
             name = NAME.match(text)
             if name:
                 if name[1] in ("fn", "cfn"):
@@ -45,7 +48,7 @@ def costs(tool, path):
                     of_line = known
             elif text.startswith("calls="):
                 is_call = True
-            elif text[0].isdigit() or text[0] in "+-*":
+            elif text[:1].isdigit() or text[:1] in ("+", "-", "*"):
                 if not is_call:
                     count = int(text.split()[1])
                     functions[of_function] += count
@@ -59,9 +62,13 @@ def shares(tool, folder, jobs):
     files = sorted(str(p) for p in Path(folder).rglob("*.ptx"))
     functions, lines = Counter(), Counter()
     with ThreadPoolExecutor(jobs) as pool:
-        for of_functions, of_lines in pool.map(lambda path: costs(tool, path), files):
-            functions += of_functions
-            lines += of_lines
+        found = [cost for cost in pool.map(lambda path: costs(tool, path), files) if cost]
+    if not found:
+        sys.exit(f"{folder}: there is no PTX that the tool takes")
+    for of_functions, of_lines in found:
+        functions += of_functions
+        lines += of_lines
+    print(f"{folder}: {len(found)} files, {len(files) - len(found)} left out")
     return {path: max(functions[path], lines[path]) / functions.total() for path in functions | lines}
 
 
@@ -75,7 +82,7 @@ def main():
     largest = Counter()
     for folder in options.folders:
         largest |= Counter(shares(os.path.abspath(options.tool), folder, options.jobs))
-    cold = [line for line in (ROOT / "cmake/cold.txt").read_text().splitlines() if not line.startswith("#")]
+    cold = [line for line in (ROOT / "cmake/cold.txt").read_text().splitlines() if line and not line.startswith("#")]
     rows = []
     source = ROOT / "src"
     for path in [*source.glob("core/**/*.cpp"), *source.glob("optimize/**/*.cpp")]:

@@ -8,8 +8,8 @@ included and without the guard: `ptxas -O3` of the input; `ptxopt -O2`; `ptxas -
 input, which is the drop-in next to the tool. `two commands` is what the second and the third take, `drop-in` what the last takes
 with the ptxas that it calls, both divided by what the first takes: 1.00 costs nothing. Sums are over the files of a source, then
 of a size. --every N takes each N-th file of a folder. Files that ptxas refuses are counted and left out. The files for which the
-drop-in is above 1.06 are listed, where they are of more than 20 kB. The programs are copied first, as an installation does: pages
-of a file as a linker wrote it may lie apart, and mapping these takes up to a tenth longer (ext4 of Linux 6.18).
+drop-in is above 1.06 are listed, where they are of more than 20 kB. The programs are copied first, as an installation does. A
+linker writes a file out of order, its pages in memory may lie apart, and the program takes up to a tenth longer (ext4 of Linux 6.18).
 """
 import argparse
 import os

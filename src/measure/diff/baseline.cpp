@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kFormat = "ptxopt-baseline";
 constexpr int kVersion = 1;
 
-// Names may hold any bytes; what is not UTF-8 is replaced.
+// What becomes JSON, as text.
 std::string dumped(const Json& json) { return dumpJson(json); }
 
 Unit unitFrom(const Json& json) {

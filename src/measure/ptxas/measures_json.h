@@ -11,8 +11,7 @@ namespace ptxopt::ptxas {
 
 Json toJson(const FunctionMeasures& f);
 Json toJson(const Measures& m);
-// Throws Json::exception where something is missing or of another type. Modelled times of another model are left
-// out.
+// Throws Json::exception where something is missing or of another type. Leaves out modelled times of another model.
 Measures measuresFrom(const Json& json);
 // From an entry of the cache. Nothing where it is not JSON of that kind, whatever else it is.
 std::optional<Measures> measuresOfEntry(std::string_view entry);

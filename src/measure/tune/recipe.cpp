@@ -10,6 +10,7 @@
 #include "passes/manager/pass.h"
 
 namespace ptxopt::tune {
+
 Recipe Recipe::passesOnly() const {
   Recipe copy = *this;
   copy.limit = 0;

@@ -35,7 +35,7 @@ Combination findCombination(std::string_view op, ScalarType type);
 // Stores `desired` at `p`, which is aligned to 16, when `expected` is there; returns what was there.
 UInt128 compareAndSwap128(std::byte* p, UInt128 expected, UInt128 desired);
 
-// Combines each word of a range: what is left of a bulk reduction at run time. Nothing when `change` is null.
+// Combines each word of a range: what is left of a bulk reduction at run time. To be called unless empty.
 struct Reducer {
   unsigned bytes = 0;
   Change change = nullptr;

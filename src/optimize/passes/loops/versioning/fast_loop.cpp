@@ -7,6 +7,7 @@
 #include "passes/util/insert_copy.h"
 
 namespace ptxopt {
+
 FastLoop::FastLoop(Function& f, const Module& module, const Block& block, BlockId entry,
                    const LoopAccesses& accesses, const RedundantAccesses& redundant)
     : f_(f),
