@@ -110,6 +110,9 @@ def mistakes(t, ptxopt):
     library.ptxopt_free(result)
     library.ptxopt_free(None)
     t.check(_library.call(text.encode(), b"{")[0] == 2 and _library.call(text.encode(), b'{"nope": 1}')[0] == 2, "options that are none")
+    deep = b"[" * 200_000 + b"]" * 200_000
+    for name in (b"level", b"facts", b"profile"):  # written into a message, or handed on as text
+        t.check(_library.call(text.encode(), b'{"%s": %s}' % (name, deep))[0] == 2, f"options that nest too deeply in {name}")
 
 
 def ptxas_options(t, ptxopt, folder):

@@ -188,7 +188,7 @@ std::string readOptions(std::string_view text, CallOptions& to) {
   Given given{.options = to.options};
   if (!text.empty()) {
     const SortedJson json = parseSortedJsonOrDiscard(text);
-    if (json.is_discarded()) return "options are not JSON";
+    if (json.is_discarded()) return "options are not JSON, or nest too deeply";
     if (std::string error = take(json, given); !error.empty()) return error;
   }
   to.guard.ptxas.keepsOutput = given.wantsCubin;

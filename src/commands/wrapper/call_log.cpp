@@ -59,7 +59,7 @@ std::vector<CallRecord> readLog(const std::string& path) {
                          json.value("inputs", std::size_t{0}), json.value("changed", std::size_t{0}),
                          json.value("time", "")});
     } catch (const Json::exception&) {
-      // Another program's line.
+      continue;  // another program's line
     }
   }
   return records;

@@ -18,7 +18,9 @@ Json parseJson(std::string_view text);
 SortedJson parseSortedJson(std::string_view text);
 // Returns a discarded value (is_discarded()) where the text is not JSON.
 Json parseJsonOrDiscard(std::string_view text);
+// The same where the text nests more deeply than kMostJsonDepth: what writes a value calls itself for each level.
 SortedJson parseSortedJsonOrDiscard(std::string_view text);
+constexpr int kMostJsonDepth = 256;
 // For a file that anybody may have written: what nests too deeply is not JSON, before it takes memory. Throws nlohmann's
 // parse_error, or std::length_error where it nests more deeply than `depth`.
 Json parseBounded(std::string_view text, int depth);
