@@ -217,6 +217,12 @@ TEST_CASE("exec asynchronous copies: faults and races") {
   CHECK(faultOf("cp.async.bulk.global.shared::cta.bulk_group [%out], [data], 24;") == FaultKind::Misaligned);
   CHECK(faultOf("cp.async.bulk.global.shared::cta.bulk_group [%out+8], [data], 16;") == FaultKind::Misaligned);
   CHECK(faultOf("cp.async.bulk.global.shared::cta.bulk_group [%out], [data], 512;") == FaultKind::OutOfBounds);
+  // Generic addresses that are not in shared memory.
+  CHECK(faultOf("st.async.mbarrier::complete_tx::bytes.b32 [%out], %r1, [%in];") == FaultKind::OutOfBounds);
+  CHECK(faultOf("red.async.relaxed.cluster.mbarrier::complete_tx::bytes.add.u32 [%out], %r1, [%in];") ==
+        FaultKind::OutOfBounds);
+  CHECK(faultOf("cvta.shared.u64 %rd1, data;\nst.async.mbarrier::complete_tx::bytes.b32 [%rd1], %r1, [%in];") ==
+        FaultKind::OutOfBounds);
   // The source is written before the copy was waited for.
   CHECK(faultOf("cp.async.ca.shared.global [data], [%in], 4;\nst.global.u32 [%in], 99;\ncp.async.wait_all;") ==
         FaultKind::Race);

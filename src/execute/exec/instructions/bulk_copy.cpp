@@ -8,6 +8,8 @@
 // do nothing.
 #include "exec/instructions/bulk_copy.h"
 
+#include <string>
+
 #include "exec/block.h"
 
 namespace ptxopt::exec {
@@ -95,6 +97,14 @@ Step waitBulkGroup(Warp& w, const Op& op, Mask active) {
 // The mask operand of 16 bits, which ptxas also takes in a wider register.
 Arg maskOperand(Binder& b, std::size_t i) { return b.source(i, ScalarType::b16); }
 
+// The address of a lane, which for these has to be in shared memory, whether the instruction names the space or not.
+uint64_t addressInShared(const Warp& w, const Location& place, unsigned lane, const char* what) {
+  const uint64_t address = place.address(w, lane);
+  if (!isShared(place.space, address))
+    throw LaneFault{FaultKind::OutOfBounds, lane, std::string(what) + " outside shared memory"};
+  return address;
+}
+
 // st.async and red.async: args are address, mbarrier, values.
 struct TrackedStore {
   Location to, mbarrier;
@@ -107,7 +117,9 @@ Step storeTracked(Warp& w, const Op& op, Mask active) {
   const unsigned size = unsigned{o.bytes} * o.count;
   forEachLane(active, [&](unsigned i) {
     BulkCopy c;
-    c.to = w.memory(o.to.space, i, o.to.address(w, i), size, size, o.reduce ? Access::Atomic : Access::Write);
+    const uint64_t address =
+        addressInShared(w, o.to, i, o.reduce ? "red.async to an address" : "st.async to an address");
+    c.to = w.memory(o.to.space, i, address, size, size, o.reduce ? Access::Atomic : Access::Write);
     c.reduce = o.reduce;
     c.bytes.resize(size);
     for (unsigned e = 0; e < o.count; ++e) {
@@ -115,7 +127,8 @@ Step storeTracked(Warp& w, const Op& op, Mask active) {
       std::memcpy(c.bytes.data() + std::size_t{e} * o.bytes, w.in<std::byte>(value) + std::size_t{i} * value.bytes,
                   o.bytes);
     }
-    expectAt(w, w.memory(o.mbarrier.space, i, o.mbarrier.address(w, i), 8, 8, Access::Atomic), std::move(c));
+    const uint64_t mbarrier = addressInShared(w, o.mbarrier, i, "an mbarrier");
+    expectAt(w, w.memory(o.mbarrier.space, i, mbarrier, 8, 8, Access::Atomic), std::move(c));
   });
   return Step::Next;
 }
@@ -149,9 +162,7 @@ Step fillZero(Warp& w, const Op& op, Mask active) {
     if (size == 0) return;
     if (size > UINT32_MAX)
       throw LaneFault{FaultKind::OutOfBounds, i, "st.bulk of more bytes than shared memory has"};
-    const uint64_t address = place.address(w, i);
-    if (!isShared(place.space, address))
-      throw LaneFault{FaultKind::OutOfBounds, i, "st.bulk to an address outside shared memory"};
+    const uint64_t address = addressInShared(w, place, i, "st.bulk to an address");
     std::memset(w.memory(place.space, i, address, static_cast<unsigned>(size), 8, Access::Write), 0, size);
   });
   return Step::Next;
