@@ -3,6 +3,7 @@
 #include "text/names.h"
 
 #include <charconv>
+#include <cstring>
 
 namespace ptxopt::text {
 namespace {
@@ -171,6 +172,20 @@ bool Names::remember(RecentPrefix& recent, std::string_view prefix, uint64_t pac
 }
 
 RegId Names::findNumbered(std::string_view text) {
+  constexpr uint32_t kHash = 0x9e3779b1;  // 2^32 by the golden ratio
+  uint32_t first = 0, last = 0;
+  if (text.size() < sizeof first || text.size() > 2 * sizeof first) return findByPrefix(text);
+  std::memcpy(&first, text.data(), sizeof first);
+  std::memcpy(&last, text.data() + text.size() - sizeof last, sizeof last);
+  RecentRegister& recent = recentRegisters_[(first + last) * kHash >> (32 - kRecentBits)];
+  if (recent.first == first && recent.last == last && recent.length == text.size() && recent.epoch == epoch_)
+    return recent.reg;
+  const RegId found = findByPrefix(text);
+  if (found.valid()) recent = {first, last, static_cast<uint32_t>(text.size()), epoch_, found};
+  return found;
+}
+
+RegId Names::findByPrefix(std::string_view text) {
   std::size_t digits = text.size();
   uint32_t number = 0, scale = 1;
   while (digits > 0 && text[digits - 1] >= '0' && text[digits - 1] <= '9') {

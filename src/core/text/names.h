@@ -107,6 +107,17 @@ class Names {
   bool remember(RecentPrefix& recent, std::string_view prefix, uint64_t packed);
   RecentPrefix recent_[kRecent];
 
+  // A register that `findNumbered` found, by its first and its last four characters. Most are mentioned again soon.
+  struct RecentRegister {
+    uint32_t first = 0, last = 0;
+    uint32_t length = 0;
+    uint32_t epoch = 0;
+    RegId reg;
+  };
+  static constexpr unsigned kRecentBits = 8;
+  RegId findByPrefix(std::string_view text);
+  RecentRegister recentRegisters_[1 << kRecentBits];
+
   Interner& interner_;
   Function* function_ = nullptr;
   std::vector<Node> nodes_;
