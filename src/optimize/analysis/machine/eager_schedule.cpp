@@ -3,7 +3,9 @@
 #include "analysis/machine/eager_schedule.h"
 
 #include <algorithm>
+#include <functional>
 #include <queue>
+#include <utility>
 
 namespace ptxopt {
 namespace {
@@ -45,6 +47,16 @@ class Scheduler {
         reads_(values_.size()),
         liveOut_(values_.size()),
         live_(values_.size()) {}
+
+  // What no order of the block exceeds: all values live that are so where it begins, and all that it writes.
+  uint32_t bound(BlockId b, std::span<const uint32_t> in) const {
+    uint32_t units = 0;  // in half units
+    for (const uint32_t v : in) units += unitsOf(v);
+    for (std::size_t p = points_.firstOf(b) + 1; p < points_.endOf(b); ++p)
+      for (const Operand& o : operandsAt(p))
+        if (o.isRegister() && o.writes() && valueOf_[o.payload] != kNoValue) units += unitsOf(valueOf_[o.payload]);
+    return (units + 1) / 2;
+  }
 
   // The most units in a block, with the values that are live where it begins and ends.
   uint32_t block(BlockId b, std::span<const uint32_t> in, std::span<const uint32_t> out) {
@@ -203,8 +215,8 @@ class Scheduler {
 
 }  // namespace
 
-std::vector<uint32_t> eagerPressure(const Module& module, const Function& function,
-                                    const RegisterPressure& pressure, const AllocatedValues& allocated) {
+uint32_t eagerPressure(const Module& module, const Function& function, const RegisterPressure& pressure,
+                       const AllocatedValues& allocated, uint32_t enough) {
   const PressurePoints& points = pressure.points();
   std::vector<std::vector<uint32_t>> in(points.blocks()), out(points.blocks());
   for (uint32_t v = 0; v < allocated.values.size(); ++v)
@@ -214,9 +226,15 @@ std::vector<uint32_t> eagerPressure(const Module& module, const Function& functi
         if (s.last + 1 >= points.endOf(BlockId(b))) out[b].push_back(v);
       }
   Scheduler scheduler(module, function, pressure, allocated);
-  std::vector<uint32_t> result;
-  for (uint32_t b = 0; b < points.blocks(); ++b) result.push_back(scheduler.block(BlockId(b), in[b], out[b]));
-  return result;
+  std::vector<std::pair<uint32_t, uint32_t>> order;  // by what a block cannot exceed
+  for (uint32_t b = 0; b < points.blocks(); ++b) order.emplace_back(scheduler.bound(BlockId(b), in[b]), b);
+  std::ranges::sort(order, std::greater());
+  uint32_t most = 0;
+  for (const auto& [bound, b] : order) {
+    if (bound <= most || most >= enough) break;
+    most = std::max(most, scheduler.block(BlockId(b), in[b], out[b]));
+  }
+  return most;
 }
 
 }  // namespace ptxopt

@@ -9,14 +9,15 @@
 // Cost: n log n in the instructions of a block; for each allocated span, the blocks that it goes through.
 #pragma once
 
-#include <vector>
+#include <cstdint>
 
 #include "analysis/values/allocated_values.h"
 
 namespace ptxopt {
 
-// The most units live at a time in the new order, for each block. Only what is allocated counts.
-std::vector<uint32_t> eagerPressure(const Module& module, const Function& function,
-                                    const RegisterPressure& pressure, const AllocatedValues& allocated);
+// The most units live at a time in the new order, in all blocks. Only what is allocated counts. Where that is `enough` or more,
+// a number that is at least `enough`. Blocks that cannot have more than another are not scheduled.
+uint32_t eagerPressure(const Module& module, const Function& function, const RegisterPressure& pressure,
+                       const AllocatedValues& allocated, uint32_t enough = UINT32_MAX);
 
 }  // namespace ptxopt

@@ -48,13 +48,6 @@ RegisterEstimate plainEstimate(const Module& module, const Function& function, c
   return e;
 }
 
-uint32_t mostEager(const Module& module, const Function& function, const RegisterPressure& pressure,
-                   const AllocatedValues& allocated) {
-  uint32_t most = 0;
-  for (const uint32_t u : eagerPressure(module, function, pressure, allocated)) most = std::max(most, u);
-  return most;
-}
-
 uint32_t fatPoint(const RegisterEstimate& e) {
   return registers(e.hasCalls ? e.slots + kBeyondSlotsWithCalls
                               : std::max(e.slots + kBeyondSlots, std::min(e.eager + kBeyondEager, kFree)),
@@ -98,7 +91,7 @@ RegisterEstimate estimateRegisters(const Module& module, const Function& functio
                                    const AllocatedValues& allocated) {
   RegisterEstimate e = plainEstimate(module, function, pressure, allocated);
   const FatPointResult placed = placeValues(function, pressure.points(), allocated);
-  e.eager = mostEager(module, function, pressure, allocated);
+  e.eager = eagerPressure(module, function, pressure, allocated);
   e.slots = placed.slots;
   e.spilled = placed.spilled;
   e.fatPoint = fatPoint(e);
@@ -112,7 +105,8 @@ uint32_t fatPointRegisters(const Module& module, const Function& function, const
   static_assert(kBeyondSlots >= kRegisterStep / 2 && kBeyondSlotsWithCalls >= kRegisterStep / 2);
   e.slots = placeValues(function, pressure.points(), allocated, e.limit).slots;
   // The scheduler is followed only where what it asks for may count.
-  if (!e.hasCalls && e.slots + kBeyondSlots < kFree) e.eager = mostEager(module, function, pressure, allocated);
+  if (!e.hasCalls && e.slots + kBeyondSlots < kFree)
+    e.eager = eagerPressure(module, function, pressure, allocated, kFree - kBeyondEager);
   return fatPoint(e);
 }
 
