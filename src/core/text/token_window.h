@@ -57,7 +57,7 @@ class TokenWindow final : public antlr4::TokenStream {
   }
 
   Lexer lexer_;
-  std::vector<Token> window_ = std::vector<Token>(2048);  // not on the stack, which may be small
+  std::vector<Token> window_ = std::vector<Token>(256);  // 6 KiB, which stay in the first cache
   Token* at_ = nullptr;
   bool paused_ = false;
 };
