@@ -6,6 +6,8 @@
 // Views given to `intern` must outlive the interner; `internCopy` keeps a copy itself.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <deque>
@@ -22,6 +24,12 @@ using NameId = Id<struct NameTag>;
 
 class Interner {
  public:
+  // Makes room for the names of a text of that many bytes. Only while there are no names.
+  void expectTextOf(std::size_t bytes) {
+    constexpr std::size_t kBytesForEntry = 24;  // half of the table stays empty
+    table_.resize(std::bit_ceil(std::clamp(bytes / kBytesForEntry, kLeastEntries, kMostExpected)));
+  }
+
   // Returns the id of `text`, giving it the next free one if it is new.
   NameId intern(std::string_view text) {
     Entry& entry = slot(text);
@@ -98,7 +106,8 @@ class Interner {
       if (entry.id != kEmpty) slot({entry.text, entry.length}) = entry;
   }
 
-  std::vector<Entry> table_ = std::vector<Entry>(1 << 12);
+  static constexpr std::size_t kLeastEntries = 1 << 9, kMostExpected = 1 << 14;
+  std::vector<Entry> table_ = std::vector<Entry>(kLeastEntries);
   std::vector<std::string_view> views_;
   std::deque<std::string> owned_;
   std::deque<std::deque<std::string>> kept_;  // what others owned, where it was

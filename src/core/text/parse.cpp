@@ -215,6 +215,7 @@ std::unique_ptr<Module> moduleOf(std::string_view source, std::string fileName) 
   while (source.ends_with('\0')) source.remove_suffix(1);
   auto module = std::make_unique<Module>();
   module->source = source;
+  module->names.expectTextOf(source.size());
   module->fileName = std::move(fileName);
   return module;
 }
@@ -289,6 +290,7 @@ std::unique_ptr<Module> parseInParts(std::string_view source, std::string fileNa
   }
   for (std::size_t i = 1; i < texts.size(); ++i) {
     modules[i - 1].source = module->source;
+    modules[i - 1].names.expectTextOf(texts[i].size());
     drivers.emplace_back(modules[i - 1], texts[i]).builder().readPart(first);
   }
   std::atomic<bool> isRead = true;
