@@ -43,15 +43,14 @@ std::optional<CarryTest> findCarryTest(FormulaTerms& t, LoopCost& cost, std::vec
   const bool isShort = e[trip.exact].width == 32 || (trip.most && *trip.most <= UINT32_MAX);
   if (!isShort && !hasWideCarry(t.context.module)) return std::nullopt;
   c.iterations = isShort ? e.truncate(trip.exact, 32) : trip.exact;
-  const unsigned setup = t.expander.cost(c.iterations, t.preheader);
-  if (setup == Expander::kImpossible) return std::nullopt;
-  c.setup = setup;
   const target::Costs& costs = t.context.costs();
   const double now = info(t.context.module.form(i).type).bits == 64 ? costs.compare64 : 1;
   const double before = cost.needed(replaced);
   replaced.push_back(c.tested);
   c.gain = before - cost.needed(replaced) + now - (isShort ? costs.carryTest32 : costs.carryTest64);
-  if (c.gain <= 0 || c.gain * kIterations < c.setup) return std::nullopt;
+  if (c.gain <= 0) return std::nullopt;
+  c.setup = t.expander.cost(c.iterations, t.preheader);
+  if (c.setup == Expander::kImpossible || c.gain * kIterations < c.setup) return std::nullopt;
   return c;
 }
 

@@ -29,7 +29,10 @@ LoopCost::LoopCost(const Function& f, PassContext& context, LoopId loop, const W
       loop_(loop),
       costs_(costsOfForms(context)),
       numbers_(context.analyses.valueRanges().numbers()),
-      nodeOf_(nodeOf) {
+      nodeOf_(nodeOf) {}
+
+void LoopCost::look() {
+  if (!nodes_.empty()) return;
   addInstructions();
   const std::size_t instructions = nodes_.size();
   std::vector<Phi> phis;
@@ -227,6 +230,7 @@ void LoopCost::mark(uint32_t node, uint32_t as) {
 
 // Operands that are asked about for the first time are found among the sources.
 void LoopCost::noteReplaceable(std::span<const uint32_t> replaced) {
+  look();
   const std::size_t known = replaceable_.size();
   for (const uint32_t operand : replaced)
     replaceable_.try_emplace(operand, static_cast<uint32_t>(replaceable_.size()));
@@ -270,7 +274,8 @@ bool LoopCost::isNeeded(RegId reg, ValueId v) const {
   return n != kNone && isMarked(nodes_[n]);
 }
 
-double LoopCost::costOf(InstrId sum) const {
+double LoopCost::costOf(InstrId sum) {
+  look();
   const uint32_t n = nodeWriting(sum);
   return n == kNone ? 0 : nodes_[n].cost;
 }

@@ -26,7 +26,8 @@ target::Costs costsOfForms(const PassContext& context);
 
 class LoopCost {
  public:
-  // `nodeOf`: by the number of a value, UINT32_MAX; it is so again when this ends.
+  // `nodeOf`: by the number of a value, UINT32_MAX; it is so again when this ends. The loop is looked at when the first
+  // question is asked.
   LoopCost(const Function& f, PassContext& context, LoopId loop, const WideSums& sums,
            std::vector<uint32_t>& nodeOf);
   ~LoopCost();
@@ -40,7 +41,8 @@ class LoopCost {
   // Whether the value is needed in what the last question was.
   bool isNeeded(RegId reg, ValueId v) const;
   // For a sum of the loop.
-  double costOf(InstrId sum) const;
+  double costOf(InstrId sum);
+  // Of all nodes, after a question.
   std::size_t size() const { return nodes_.size(); }
 
  private:
@@ -65,6 +67,8 @@ class LoopCost {
     BlockId block;
   };
 
+  // Makes the nodes, once.
+  void look();
   // The nodes: instructions, then phis as they are met.
   void addInstructions();
   void setNode(RegId reg, ValueId v, std::size_t node);

@@ -216,15 +216,17 @@ class LoopReducer {
 
   void makeForms(LoopPlan& plan, LoopCost& cost, FormulaTerms& terms) {
     const LoopUses& uses = plan.uses;
+    for (const UseGroup& group : uses.groups) {
+      if (const std::string_view why = whyNotFormed(group); !why.empty())
+        plan.skipped.push_back({&group, why});
+      else
+        plan.groups.emplace_back().group = &group;
+    }
+    if (plan.groups.empty()) return;
     if (selection() == Selection::Sass && terms.extends) plan.counters = makeCounters(uses.groups, terms);
     cost.needed({});
-    for (const UseGroup& group : uses.groups) {
-      if (const std::string_view why = whyNotFormed(group); !why.empty()) {
-        plan.skipped.push_back({&group, why});
-        continue;
-      }
-      GroupForms g;
-      g.group = &group;
+    for (GroupForms& g : plan.groups) {
+      const UseGroup& group = *g.group;
       g.formulas = makeFormulas(group, uses.ivs, plan.counters, terms);
       plan.ownSteps.emplace_back();
       if (const InductionVariable* iv = readInductionVariable(group, uses.ivs, cost)) {
@@ -251,7 +253,6 @@ class LoopReducer {
       g.isWritten = std::ranges::any_of(group.uses, [&](const AddressUse& u) {
         return context_.module.form(f_[u.instruction]).is(effect::Write);
       });
-      plan.groups.push_back(std::move(g));
     }
   }
 
@@ -259,9 +260,11 @@ class LoopReducer {
   SelectionResult choose(LoopPlan& plan, LoopCost& cost, FormulaTerms& terms) {
     plan.clearChoice();
     const bool discounts = context_.knobs[Knob::LsrComplexityDiscount] != 0;
-    const SelectionResult result =
-        select(plan.groups, plan.counters, cost, selection(), discounts, needsUnit_ ? 0 : kUnitSetup,
-               costs_.step64 <= costs_.wideProduct, static_cast<double>(context_.knobs[Knob::LsrWait]));
+    SelectionResult result;
+    // Without groups only a description says what the loop costs.
+    if (!plan.groups.empty() || context_.describesLoops)
+      result = select(plan.groups, plan.counters, cost, selection(), discounts, needsUnit_ ? 0 : kUnitSetup,
+                      costs_.step64 <= costs_.wideProduct, static_cast<double>(context_.knobs[Knob::LsrWait]));
     for (std::size_t k = 0; k < plan.groups.size(); ++k)
       if (plan.groups[k].formulas[plan.groups[k].chosen].kind == FormulaKind::UnitStep) plan.add(*plan.ownSteps[k]);
     if (result.counter != kNoCounter) plan.counter = plan.counters[result.counter];
@@ -299,7 +302,7 @@ class LoopReducer {
            e_.differByConstant(e_[iv.expr].start(), group.start, difference);
   }
 
-  std::optional<StepPlan> planStep(const InductionVariable& iv, const LoopPlan& plan, const LoopCost& cost) {
+  std::optional<StepPlan> planStep(const InductionVariable& iv, const LoopPlan& plan, LoopCost& cost) {
     if (e_[iv.expr].width != 64) return std::nullopt;
     const auto product = stepProduct(evolution_, e_[iv.expr].step(), plan.loop);
     const auto increment = steps_.increment(iv, plan.loop);
@@ -335,6 +338,8 @@ class LoopReducer {
 
   // 64-bit induction variables that are not addresses, but differ from thread to thread.
   void planOtherSteps(LoopPlan& plan, LoopCost& cost) {
+    // Alone it is not worth what ptxas may do otherwise for it.
+    if (!plan.changesForms()) return;
     cost.needed(plan.replaced());
     double gain = 0;
     unsigned setup = 0;
@@ -350,8 +355,6 @@ class LoopReducer {
       found.push_back(*step);
     }
     const bool needsUnit = std::ranges::any_of(found, [](const StepPlan& s) { return s.product.needsUnit(); });
-    // Alone it is not worth what ptxas may do otherwise for it.
-    if (!plan.changesForms()) return;
     if (found.empty() || gain * kIterations < setup + (needsUnit && !needsUnit_ ? kUnitSetup : 0)) return;
     plan.steps.insert(plan.steps.end(), found.begin(), found.end());
   }

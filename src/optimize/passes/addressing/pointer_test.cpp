@@ -149,8 +149,12 @@ std::optional<PointerTest> findPointerTest(FormulaTerms& t, LoopCost& cost, cons
   ScalarEvolution& evolution = t.context.analyses.scalarEvolution();
   const TripCount& trip = evolution.tripCount(t.loop);
   const auto tests = evolution.exitTests(t.loop);
-  if (!trip.exact.valid() || tests.size() != 1 || evolution.expressions()[trip.exact].width < 32)
-    return std::nullopt;
+  const ScevExpressions& e = evolution.expressions();
+  if (!trip.exact.valid() || tests.size() != 1 || e[trip.exact].width < 32) return std::nullopt;
+  const auto isPointer = [&](const InductionVariable& iv) {
+    return e[iv.expr].width == 64 && e.isConstant(e[iv.expr].step());
+  };
+  if (std::ranges::none_of(uses.ivs, isPointer)) return std::nullopt;
   const ExitTest test = tests[0];
   const Instruction& i = t.f[test.test];
   const auto operands = t.f.operandsOf(i);
@@ -162,7 +166,6 @@ std::optional<PointerTest> findPointerTest(FormulaTerms& t, LoopCost& cost, cons
   replaced.push_back(tested);
   const double gain = before - cost.needed(replaced) + now - t.context.costs().compare64;
   if (gain <= 0) return std::nullopt;
-  const ScevExpressions& e = evolution.expressions();
   PointerTestFinder finder(t, uses, test, trip.exact);
   const bool stepsByRegister = std::ranges::any_of(uses.ivs, [&](const InductionVariable& iv) {
     return e[iv.expr].width == 64 && !e.isConstant(e[iv.expr].step()) && cost.isNeeded(iv.reg, iv.phi);
