@@ -38,16 +38,13 @@ void ScevExpressions::takeApart(ExprId e, uint64_t factor, uint64_t& constant, s
 ExprId ScevExpressions::sum(unsigned width, uint64_t constant, std::vector<ExprTerm>& terms) {
   sortTerms(terms);
   std::size_t kept = 0;
-  for (std::size_t k = 0; k < terms.size(); ++k) {
-    if (kept != 0 && terms[kept - 1].expr == terms[k].expr)
-      terms[kept - 1].factor += terms[k].factor;
-    else
-      terms[kept++] = terms[k];
-    if (maskTo(terms[kept - 1].factor, width) == 0 && (k + 1 == terms.size() || terms[k + 1].expr != terms[k].expr))
-      --kept;
+  for (std::size_t k = 0; k < terms.size();) {
+    ExprTerm t = terms[k];
+    while (++k < terms.size() && terms[k].expr == t.expr) t.factor += terms[k].factor;
+    t.factor = maskTo(t.factor, width);
+    if (t.factor != 0) terms[kept++] = t;
   }
   terms.resize(kept);
-  for (ExprTerm& t : terms) t.factor = maskTo(t.factor, width);
 
   // The deepest recurrence takes up everything that does not vary in its loop; the constant stays outside where
   // something is left that does, so that sums in any order come to one form.
