@@ -25,6 +25,44 @@ bool hasWideCarry(const Module& module) {
   return module.versionMajor > 4 || (module.versionMajor == 4 && module.versionMinor >= 3);
 }
 
+// Whether an instruction that stays needs the counter, too: nothing falls away with the test. What is computed from the
+// counter is followed once through the loop, in registers that are written once.
+bool isNeededOtherwise(const FormulaTerms& t, const ExitTest& test, uint32_t tested) {
+  const Cfg& cfg = t.context.analyses.cfg();
+  const Loops& loops = t.context.analyses.loops();
+  const SlotIndexes& slots = t.context.analyses.slotIndexes();
+  const LiveIntervals& intervals = t.context.analyses.liveIntervals();
+  const RegId counter = t.f.operands[tested].reg();
+  const LiveRange& range = intervals[counter];
+  const ValueId now = range.valueIn(slots[test.test]);
+  if (!now.valid()) return false;
+  const BlockId header = loops[t.loop].header;
+  const ValueId next = range.valueAt(slots.start(header));
+  const bool comesAround =
+      next.valid() && range[next].kind == ValueKind::Phi && slots.blockAt(range[next].def) == header &&
+      std::ranges::any_of(loops.latches(cfg, t.loop),
+                          [&](BlockId latch) { return range.valueAt(slots.last(latch)) == now; });
+  BitVector derived(t.f.registers.size());
+  const auto isRead = [&](const Operand& o, InstrId at) {
+    if (&o == &t.f.operands[tested] || !o.isRegister() || !o.reads()) return false;
+    if (o.reg() != counter) return derived.test(o.payload);
+    const ValueId read = range.valueIn(slots[at]);
+    return read == now || (comesAround && read == next);
+  };
+  for (const BlockId b : loops.blocks(t.loop)) {
+    if (!cfg[b].reachable) continue;
+    for (const InstrId id : slots.instructions(b)) {
+      const auto operands = t.f.operandsOf(t.f[id]);
+      if (std::ranges::none_of(operands, [&](const Operand& o) { return isRead(o, id); })) continue;
+      if (!isRemovable(t.context.module, t.f, t.f[id])) return true;
+      for (const Operand& o : operands)
+        if (o.isRegister() && o.writes() && o.reg() != counter && intervals[o.reg()].values().size() == 1)
+          derived.set(o.payload);
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 std::optional<CarryTest> findCarryTest(FormulaTerms& t, LoopCost& cost, std::vector<uint32_t> replaced) {
@@ -45,9 +83,11 @@ std::optional<CarryTest> findCarryTest(FormulaTerms& t, LoopCost& cost, std::vec
   c.iterations = isShort ? e.truncate(trip.exact, 32) : trip.exact;
   const target::Costs& costs = t.context.costs();
   const double now = info(t.context.module.form(i).type).bits == 64 ? costs.compare64 : 1;
-  const double before = cost.needed(replaced);
+  c.gain = now - (isShort ? costs.carryTest32 : costs.carryTest64);
+  if (c.gain <= 0 && replaced.empty() && isNeededOtherwise(t, c.test, c.tested)) return std::nullopt;
+  c.gain += cost.needed(replaced);
   replaced.push_back(c.tested);
-  c.gain = before - cost.needed(replaced) + now - (isShort ? costs.carryTest32 : costs.carryTest64);
+  c.gain -= cost.needed(replaced);
   if (c.gain <= 0) return std::nullopt;
   c.setup = t.expander.cost(c.iterations, t.preheader);
   if (c.setup == Expander::kImpossible || c.gain * kIterations < c.setup) return std::nullopt;
