@@ -73,17 +73,18 @@ class AddressReuse {
   // ---- groups ----
 
   void collect() {
-    // Only groups with an address matter, and only groups of two or more.
-    members_.reserve(values_.size());
-    for (uint32_t k = 0; k < values_.size(); ++k) {
-      const ValueKey key(k);
-      const RegId reg = values_.reg(key);
-      const ExprId e = evolution_.of(reg, values_.value(key));
-      if (!e.valid() || expressions_.isConstant(e)) continue;
-      const uint64_t constant = expressions_.constantPart(e);
-      members_.push_back(
-          {key, constant == 0 ? e : expressions_.withoutConstant(e), constant, 0, values_.place(key)});
-    }
+    const auto whole = [&](ValueKey k) { return evolution_.of(values_.reg(k), values_.value(k)); };
+    std::vector<ExprId> exprs(values_.size());  // without their constants; none for what is one
+    for (uint32_t k = 0; k < values_.size(); ++k)
+      if (const ExprId e = whole(ValueKey(k)); e.valid() && !expressions_.isConstant(e))
+        exprs[k] = expressions_.constantPart(e) == 0 ? e : expressions_.withoutConstant(e);
+    // Only groups of two or more matter.
+    std::vector<uint32_t> sizes(expressions_.size());
+    for (const ExprId e : exprs)
+      if (e.valid()) ++sizes[e.value];
+    for (uint32_t k = 0; k < exprs.size(); ++k)
+      if (const ValueKey key(k); exprs[k].valid() && sizes[exprs[k].value] >= 2)
+        members_.push_back({key, exprs[k], expressions_.constantPart(whole(key)), 0, values_.place(key)});
     // By group in the order of the text; the groups are worked on as their members come in the text.
     std::vector<uint32_t> groupOf(expressions_.size(), UINT32_MAX);
     std::ranges::sort(members_, [](const Member& a, const Member& b) {
@@ -121,7 +122,7 @@ class AddressReuse {
 
   void reuse(const Member& m) {
     const std::span<const ValueUse> uses = values_.uses(m.key);
-    if (uses.empty() || groupOf(m).size() < 2 || !values_.isAlone(m.key) || !canDie(m.key)) return;
+    if (uses.empty() || !values_.isAlone(m.key) || !canDie(m.key)) return;
     const bool isAddress = values_.isAddress(m.key);
     if (isDeclined(m.key)) return missed_.add(kAsked);
     std::string_view why = "no-leader-here";
