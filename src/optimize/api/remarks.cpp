@@ -142,8 +142,10 @@ void remarkLoops(const Module& module, const std::vector<FunctionReport>& report
     if (!loop.declined.empty()) {
       message = fmt::format("loop of depth {} left as it is: {}", loop.depth, loop.declined);
     } else {
-      message = fmt::format("loop of depth {}: integer instructions an iteration {:.4g} -> {:.4g}", loop.depth,
-                            loop.before, loop.after);
+      message = fmt::format("loop of depth {}: ", loop.depth);
+      message += loop.instructions ? fmt::format("integer instructions an iteration {:.4g} -> {:.4g}",
+                                                 loop.instructions->before, loop.instructions->after)
+                                   : "ends by another test";
       for (const LoopReport::Group& group : loop.groups)
         for (const LoopReport::Form& form : group.forms)
           if (form.chosen && form.name != "keep") message += fmt::format("; {}: {}", addresses(group), form.name);

@@ -13,7 +13,8 @@ Json loopJson(const LoopReport& loop) {
   Json json = {{"header", loop.header}, {"depth", loop.depth}, {"backedges", loop.tripCount}};
   if (loop.line.line != 0) json["line"] = {{"file", loop.line.file}, {"line", loop.line.line}};
   if (!loop.declined.empty()) json["declined"] = loop.declined;
-  json["integer-instructions"] = {{"before", loop.before}, {"after", loop.after}};
+  if (loop.instructions)
+    json["integer-instructions"] = {{"before", loop.instructions->before}, {"after", loop.instructions->after}};
   json["groups"] = Json::array();
   for (const LoopReport::Group& group : loop.groups) {
     Json forms = Json::array();

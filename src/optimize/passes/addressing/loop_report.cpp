@@ -70,8 +70,7 @@ void LoopReports::tell(LoopId l, std::span<const GroupForms> groups, std::span<c
     groups_[kNoRoom] += static_cast<uint64_t>(n);
   if (!context_.describesLoops) return;
   LoopReport& report = begin(l);
-  report.before = result.before;
-  report.after = result.after;
+  if (!groups.empty()) report.instructions = {result.before, result.after};
   report.declined = declined;
   for (const GroupForms& g : groups) {
     LoopReport::Group& to = describe(report, *g.group);

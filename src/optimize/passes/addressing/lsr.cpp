@@ -261,8 +261,7 @@ class LoopReducer {
     plan.clearChoice();
     const bool discounts = context_.knobs[Knob::LsrComplexityDiscount] != 0;
     SelectionResult result;
-    // Without groups only a description says what the loop costs.
-    if (!plan.groups.empty() || context_.describesLoops)
+    if (!plan.groups.empty())
       result = select(plan.groups, plan.counters, cost, selection(), discounts, needsUnit_ ? 0 : kUnitSetup,
                       costs_.step64 <= costs_.wideProduct, static_cast<double>(context_.knobs[Knob::LsrWait]));
     for (std::size_t k = 0; k < plan.groups.size(); ++k)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,8 +49,11 @@ struct LoopReport {
   uint32_t depth = 1;
   std::string tripCount;  // "unknown" and why, or an expression
   std::vector<Group> groups;
-  double before = 0, after = 0;  // integer instructions an iteration
-  std::string_view declined;     // why nothing was done; empty when something was
+  struct Instructions {
+    double before = 0, after = 0;
+  };
+  std::optional<Instructions> instructions;  // integer, an iteration; where a group may take several forms
+  std::string_view declined;                 // why nothing was done; empty when something was
 };
 
 struct PassReport {
