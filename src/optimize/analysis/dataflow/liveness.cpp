@@ -130,10 +130,10 @@ class Liveness::DenseSolver {
   void run() {
     if (isNeeded_) l_.unneeded_.assign(cfg_.size(), 1);
     if (!sets_ || isNeeded_) {
-      sweep([&](BlockId b) { return sets_ && takesSets(b) ? step(b) : walk(b); });
+      sweep([&](BlockId b) { return sets_ ? stepOrWalk(b) : walk(b); });
       return;
     }
-    findGenAndKill();
+    for (uint32_t b = 0; b < cfg_.size(); ++b) addGenAndKill(BlockId(b));
     sweep([&](BlockId b) { return step(b); });
   }
 
@@ -179,24 +179,23 @@ class Liveness::DenseSolver {
     visit(static_cast<std::size_t>(file), number - numbers_[file].first);
   }
 
-  void findGenAndKill() {
-    for (uint32_t b = 0; b < cfg_.size(); ++b) {
-      const Block& block = cfg_[BlockId(b)];
-      const auto read = [&](std::size_t file, std::size_t bit) { l_.liveIn_[file].set(b, bit); };
-      const auto write = [&](std::size_t file, std::size_t bit) {
-        l_.liveIn_[file].reset(b, bit);
-        sets_->kill[file].set(b, bit);
-      };
-      if (block.returns)
-        for (const RegId reg : l_.f_.returnRegisters) forGlobal(reg, read);
-      for (InstrId id = block.last; id.valid(); id = id == block.first ? InstrId() : l_.f_[id].previous) {
-        const auto operands = l_.f_.operandsOf(l_.f_[id]);
-        for (const Operand& o : operands)
-          if (o.isRegister() && o.role == Role::Def) forGlobal(o.reg(), write);
-        for (const Operand& o : operands)
-          if (o.isRegister() && o.reads()) forGlobal(o.reg(), read);
-      }
-    }
+  // Makes the block's row of kill, and adds gen to what is live at its start; whether something became live. What the
+  // function returns counts as read at the end of a block that returns.
+  bool addGenAndKill(BlockId b) {
+    for (const RegId reg : numbers_.definitions(b))
+      forGlobal(reg, [&](std::size_t file, std::size_t bit) { sets_->kill[file].set(b.value, bit); });
+    bool changed = false;
+    const auto read = [&](std::size_t file, std::size_t bit) {
+      changed |= !l_.liveIn_[file].test(b.value, bit);
+      l_.liveIn_[file].set(b.value, bit);
+    };
+    for (const RegId reg : numbers_.exposedReads(b)) forGlobal(reg, read);
+    if (cfg_[b].returns)
+      for (const RegId reg : l_.f_.returnRegisters)
+        forGlobal(reg, [&](std::size_t file, std::size_t bit) {
+          if (!sets_->kill[file].test(b.value, bit)) read(file, bit);
+        });
+    return changed;
   }
 
   // in(b) |= out(b) - kill(b), file by file.
@@ -239,22 +238,28 @@ class Liveness::DenseSolver {
     return changed;
   }
 
-  // For `Needed`: whether the block was walked and all of it is needed. Most blocks are looked at once: what they kill
-  // is found when they are looked at again.
-  bool takesSets(BlockId b) {
-    if (l_.unneeded_[b.value] != 0) return false;
-    if (sets_->hasKill[b.value] == 0) findKill(b);
-    return true;
+  // For `Needed`: walks the block until all its instructions are needed.
+  bool stepOrWalk(BlockId b) {
+    if (sets_->hasKill[b.value] != 0) return step(b);
+    if (!isAllNeeded(b)) return walk(b);
+    l_.unneeded_[b.value] = 0;
+    sets_->hasKill[b.value] = 1;
+    const bool changed = addGenAndKill(b);
+    return step(b) || changed;
   }
 
-  void findKill(BlockId b) {
-    const Function& f = l_.f_;
-    const Block& block = cfg_[b];
-    for (InstrId id = block.last; id.valid(); id = id == block.first ? InstrId() : f[id].previous)
-      for (const Operand& o : f.operandsOf(f[id]))
-        if (o.isRegister() && o.role == Role::Def)
-          forGlobal(o.reg(), [&](std::size_t file, std::size_t bit) { sets_->kill[file].set(b.value, bit); });
-    sets_->hasKill[b.value] = 1;
+  // For `Needed`: whether all instructions of the block are. They are where each result is read in the block or live
+  // at its end, as then none is the last that is not needed.
+  bool isAllNeeded(BlockId b) const {
+    if (l_.unneeded_[b.value] == 0) return true;
+    if (numbers_.hasUnread(b)) return false;
+    return std::ranges::all_of(numbers_.unreadGlobals(b), [&](RegId reg) {
+      const uint32_t number = numbers_[reg];
+      const RegisterFile file = numbers_.fileOf(number);
+      return std::ranges::any_of(cfg_.successors(b), [&](BlockId s) {
+        return l_.rows(file).test(s.value, number - numbers_[file].first);
+      });
+    });
   }
 
   Liveness& l_;

@@ -1,9 +1,10 @@
-// Numbers for the registers of a function, so that sets of live ones are small.
+// Numbers for the registers of a function, so that sets of live ones are small, and what each block does with them.
 //
 // A register is global when some block reads it before it writes it; a register of the return list is, too. Only
 // these can be live where a block begins, so only these need bits there: the many that live and die in one block
 // cost nothing. The global registers of each file are numbered from a multiple of 64, so that a set of all
-// registers has a slice of whole words for each file; those of one block come after these. Cost: one walk over the
+// registers has a slice of whole words for each file; those of one block come after these. The walk that finds them
+// also lists what each block reads and writes, which is where dataflow problems begin. Cost: one walk over the
 // instructions.
 #pragma once
 
@@ -44,13 +45,40 @@ class RegisterNumbers {
                                        : RegisterFile::Uniform;
   }
 
+  // What a block reads before it writes it in full, and what it writes in full; a register may be there several times.
+  std::span<const RegId> exposedReads(BlockId b) const { return exposedReads_[b]; }
+  std::span<const RegId> definitions(BlockId b) const { return definitions_[b]; }
+  // The global registers that a block writes and does not read after that.
+  std::span<const RegId> unreadGlobals(BlockId b) const { return unreadGlobals_[b]; }
+  // Whether a block writes what nothing reads: it writes the register again in full before it reads it, or does not
+  // read it any more, and no other block does.
+  bool hasUnread(BlockId b) const { return hasUnread_[b.value] != 0; }
+
   friend bool operator==(const RegisterNumbers&, const RegisterNumbers&) = default;
 
  private:
+  // Registers by block, as compressed rows.
+  struct Rows {
+    std::span<const RegId> operator[](BlockId b) const {
+      return {all.data() + start[b.value], start[b.value + 1] - start[b.value]};
+    }
+    std::vector<RegId> all;
+    std::vector<uint32_t> start;  // and the end of the last
+    friend bool operator==(const Rows&, const Rows&) = default;
+  };
+  // A write that its block does not read any more.
+  struct Unread {
+    RegId reg;
+    BlockId block;
+  };
+  void sortUnread(std::span<const Unread> unread, std::size_t blocks);
+
   std::vector<uint32_t> numbers_;  // by RegId
   std::array<Slice, kRegisterFiles.size()> slices_;
   uint32_t firstLocal_ = 0;
   std::size_t size_ = 0;
+  Rows exposedReads_, definitions_, unreadGlobals_;
+  std::vector<uint8_t> hasUnread_;  // by block
 };
 
 // The registers that are live at a point of a block, moved backward over its instructions.

@@ -73,15 +73,9 @@ class PlainSolver {
       last[n] = block;
     };
     for (uint32_t b = 0; b < cfg_.size(); ++b) {
-      const Block& block = cfg_[BlockId(b)];
-      for (InstrId id = block.first; id.valid(); id = id == block.last ? InstrId() : f_[id].next) {
-        const auto operands = f_.operandsOf(f_[id]);
-        for (const Operand& o : operands)
-          if (o.isRegister() && o.reads()) once(read, o.reg(), b, false);
-        for (const Operand& o : operands)
-          if (o.isRegister() && o.role == Role::Def) once(written, o.reg(), b, true);
-      }
-      if (block.returns)
+      for (const RegId reg : numbers_.exposedReads(BlockId(b))) once(read, reg, b, false);
+      for (const RegId reg : numbers_.definitions(BlockId(b))) once(written, reg, b, true);
+      if (cfg_[BlockId(b)].returns)
         for (const RegId reg : f_.returnRegisters) once(read, reg, b, false);
     }
   }

@@ -2,11 +2,11 @@
 //
 // What:       instructions without an effect whose results are written again in full, or not read at all, before
 //             their block ends, and which no other block reads first; with all in the block that only fed them.
-// Algorithm:  one backward walk of each block. At the end of a block with successors every global register
-//             (register_numbers.h) counts as live, so no dataflow problem is solved. Where something was dead, it
-//             may have held the last read of a register in any block but those that write it: the number of blocks
-//             that read each register first is counted, and when it falls to none these blocks are walked again. So
-//             a second run finds nothing. Unreachable blocks are walked too.
+// Algorithm:  one backward walk of each block that writes what nothing reads. At the end of a block with successors
+//             every global register (register_numbers.h) counts as live, so no dataflow problem is solved. Where
+//             something was dead, it may have held the last read of a register in any block but those that write
+//             it: the number of blocks that read each register first is counted, and when it falls to none these
+//             blocks are walked again. So a second run finds nothing. Unreachable blocks are walked too.
 // Keeps:      whatever isRemovable() does not vouch for, and what is dead only on all paths together: dce
 //             does the rest.
 // Machine code of ptxas: identical (it removes the same itself).
@@ -29,12 +29,18 @@ class LocalDead {
 
   std::size_t run() {
     bool found = false;
-    for (uint32_t b = 0; b < cfg_.size(); ++b) found |= walk(BlockId(b));
+    for (uint32_t b = 0; b < cfg_.size(); ++b)
+      if (mayHaveDead(BlockId(b))) found |= walk(BlockId(b));
     if (found) followReads();
     return dead_.erase().instructions;
   }
 
  private:
+  // The last dead instruction of a block writes what nothing reads: not the block, and no other one.
+  bool mayHaveDead(BlockId block) const {
+    return numbers_.hasUnread(block) || (cfg_.successors(block).empty() && !numbers_.unreadGlobals(block).empty());
+  }
+
   bool walk(BlockId block) {
     live_.restart();
     if (!cfg_.successors(block).empty())
