@@ -14,8 +14,8 @@ namespace ptxopt {
 
 namespace {
 
-// Most registers have one value and one segment. What suits the function costs less than what is too large for a small one.
-constexpr std::size_t kBytesOfRange = 32;
+// Few ranges need more than they have room for. What suits the function costs less than what is too large for a small one.
+constexpr std::size_t kBytesOfRange = 16;
 
 }  // namespace
 
@@ -65,88 +65,89 @@ LiveIntervals::LiveIntervals(const Function& function, const Cfg& cfg, const Slo
 
 namespace {
 
-// What mentions say of each wanted register. Most registers are written once and read in the same block only: their
-// ranges follow from that. All occurrences of the others are listed. Nothing is spent on registers that are not wanted.
+// Makes the ranges of registers that are written once and read in the same block only, as most are, and lists all
+// mentions of the others. Nothing is spent on registers that are not wanted.
 class Sightings {
  public:
-  // Without a constructor, as there are many.
-  struct Seen {
-    enum class State : uint8_t { Unseen, Local, Listed };
-    uint32_t def, last;  // places; of a local one: where it is written, and read for the last time
-    uint32_t block;      // the first that mentions it
-    uint32_t mentions;
-    State state;
-  };
-
-  // `mentions`: of the wanted ones.
+  // `mentions`: of the wanted ones, whose ranges are made anew.
   Sightings(const std::vector<uint8_t>& isWanted, const Cfg& cfg, const SlotIndexes& slots,
-            std::span<const RegisterMention> mentions)
-      : seen_(std::make_unique_for_overwrite<Seen[]>(isWanted.size())),
-        end_(std::make_unique_for_overwrite<uint32_t[]>(isWanted.size())) {
+            std::span<const RegisterMention> mentions, std::vector<LiveRange>& ranges)
+      : seen_(std::make_unique_for_overwrite<Seen[]>(isWanted.size())) {
     for (uint32_t r = 0; r < isWanted.size(); ++r) {
       if (isWanted[r] == 0) continue;
-      wanted_.push_back(r);
-      seen_[r].state = Seen::State::Unseen;
+      ranges[r].clear();
+      seen_[r].state = State::Unseen;
       seen_[r].mentions = 0;
     }
     auto m = mentions.begin();
     for (uint32_t b = 0; b < cfg.size() && m != mentions.end(); ++b)
       for (const SlotIndex end = slots.end(BlockId(b)); m != mentions.end() && m->at() < end; ++m)
-        note(seen_[m->reg()], b, *m);
+        note(ranges[m->reg()], b, *m);
     list(mentions);
   }
 
-  // Those that are wanted, ascending.
-  const std::vector<uint32_t>& wanted() const { return wanted_; }
-  const Seen& operator[](uint32_t r) const { return seen_[r]; }
+  // Those that have no range yet, each once.
+  const std::vector<uint32_t>& listed() const { return listed_; }
   // For a listed one, in the order of the text.
   std::span<const SlotOccurrence> occurrences(uint32_t r) const {
-    return {all_.data() + (end_[r] - seen_[r].mentions), all_.data() + end_[r]};
+    return {all_.data() + (seen_[r].end - seen_[r].mentions), all_.data() + seen_[r].end};
   }
 
  private:
-  void note(Seen& s, uint32_t block, const RegisterMention& m) {
-    if (s.state == Seen::State::Unseen) {
-      s.block = block;
-      s.def = s.last = m.place;
-      s.state = m.role() == Role::Def ? Seen::State::Local : Seen::State::Listed;
-    } else if (s.state == Seen::State::Local) {
-      // What a function returns is read at its end, which is not an instruction.
-      if (m.role() != Role::Use || m.place == s.def || block != s.block || m.at().slot() != SlotIndex::Block)
-        s.state = Seen::State::Listed;
-      s.last = m.place;
-    }
+  enum class State : uint8_t { Unseen, Local, Listed };
+  // Without a constructor, as there are many.
+  struct Seen {
+    State state;
+    uint32_t mentions;
+    uint32_t block;  // of a local one
+    uint32_t end;    // of a listed one's row in all_
+  };
+
+  void note(LiveRange& range, uint32_t block, const RegisterMention& m) {
+    Seen& s = seen_[m.reg()];
     ++s.mentions;
+    if (s.state == State::Listed) return;
+    if (s.state == State::Unseen && m.role() == Role::Def) {
+      s.state = State::Local;
+      s.block = block;
+      range.begin(m.at());
+    } else if (s.state == State::Local && m.role() == Role::Use && block == s.block &&
+               m.at().reg() != range.start() && m.at().slot() == SlotIndex::Block) {
+      range.extendTo(m.at().reg());
+    } else {
+      // Also what a function returns: it is read at the end, which is not an instruction.
+      s.state = State::Listed;
+      range.clear();
+      listed_.push_back(m.reg());
+    }
   }
 
   // As compressed rows; an instruction that names a register several times is one occurrence.
   void list(std::span<const RegisterMention> mentions) {
+    if (listed_.empty()) return;
     uint32_t start = 0;
-    for (const uint32_t r : wanted_) {
-      end_[r] = start;
-      if (seen_[r].state == Seen::State::Listed) start += std::exchange(seen_[r].mentions, 0);
+    for (const uint32_t r : listed_) {
+      seen_[r].end = start;
+      start += std::exchange(seen_[r].mentions, 0);
     }
-    if (start == 0) return;
     all_.resize(start);
     for (const RegisterMention& m : mentions) {
       Seen& s = seen_[m.reg()];
-      if (s.state != Seen::State::Listed) continue;
-      uint32_t& end = end_[m.reg()];
-      if (s.mentions == 0 || all_[end - 1].at != m.at()) {
-        all_[end++] = {m.at()};
+      if (s.state != State::Listed) continue;
+      if (s.mentions == 0 || all_[s.end - 1].at != m.at()) {
+        all_[s.end++] = {m.at()};
         ++s.mentions;
       }
-      SlotOccurrence& o = all_[end - 1];
+      SlotOccurrence& o = all_[s.end - 1];
       o.reads |= m.role() == Role::Use || m.role() == Role::Mod;
       o.writes |= m.role() == Role::Def || m.role() == Role::Mod;
       o.isPartial |= m.role() == Role::Mod;
     }
   }
 
-  std::vector<uint32_t> wanted_;
   std::unique_ptr<Seen[]> seen_;  // by register
+  std::vector<uint32_t> listed_;
   std::vector<SlotOccurrence> all_;
-  std::unique_ptr<uint32_t[]> end_;  // by register: the end of its row in all_
 };
 
 // The reachable blocks where each register is live at the start, ascending, as compressed rows.
@@ -175,27 +176,15 @@ class LiveInBlocks {
 
 void LiveIntervals::compute(const SlotIndexes& slots, const std::vector<uint8_t>& isWanted,
                             std::span<const RegisterMention> mentions, const Liveness* liveness) {
-  using State = Sightings::Seen::State;
-  const Sightings sightings(isWanted, cfg_, slots, mentions);
+  const Sightings sightings(isWanted, cfg_, slots, mentions, ranges_);
   LiveRangeCalc calc(cfg_, dominators_, slots);
   std::optional<LiveInBlocks> liveIn;
   if (liveness != nullptr) liveIn.emplace(f_, cfg_, *liveness);
-  for (const uint32_t r : sightings.wanted()) {
-    const Sightings::Seen& seen = sightings[r];
-    LiveRange& range = ranges_[r];
-    range.clear();
-    if (seen.state == State::Local) {
-      const SlotIndex def = SlotIndex(seen.def).reg();
-      range.reserve(1, 1);
-      range.append({def, seen.mentions == 1 ? def.dead() : SlotIndex(seen.last).reg(),
-                    range.addValue({def, ValueKind::Instruction, false})});
-    } else if (seen.state == State::Listed) {
-      const std::span<const SlotOccurrence> occurrences = sightings.occurrences(r);
-      if (liveIn)
-        calc.calculate(occurrences, (*liveIn)[RegId(r)], range);
-      else
-        calc.calculate(occurrences, range);
-    }
+  for (const uint32_t r : sightings.listed()) {
+    if (liveIn)
+      calc.calculate(sightings.occurrences(r), (*liveIn)[RegId(r)], ranges_[r]);
+    else
+      calc.calculate(sightings.occurrences(r), ranges_[r]);
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <vector>
 
 namespace ptxopt {
 
@@ -31,31 +32,19 @@ const Segment* LiveRange::search(SlotIndex i) const {
 
 // ---- changes ----
 
-ValueId LiveRange::addValue(const LiveValue& v) {
-  values_.push_back(v);
-  return ValueId(values_.size() - 1);
-}
-
-void LiveRange::append(Segment s) {
-  if (!segments_.empty() && segments_.back().end == s.start && segments_.back().value == s.value)
-    segments_.back().end = s.end;
-  else
-    segments_.push_back(s);
-}
-
 void LiveRange::renumberValues() {
   if (std::ranges::is_sorted(values_, {}, &LiveValue::def)) return;
   std::vector<uint32_t> order(values_.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::sort(order, {}, [&](uint32_t v) { return values_[v].def; });
   std::vector<ValueId> now(values_.size());
-  std::pmr::vector<LiveValue> sorted(values_.get_allocator());
+  std::vector<LiveValue> sorted;
   for (const uint32_t v : order) {
     now[v] = ValueId(sorted.size());
     sorted.push_back(values_[v]);
   }
   for (Segment& s : segments_) s.value = now[s.value.value];
-  values_ = std::move(sorted);
+  values_.assign(sorted);
 }
 
 // ---- looking at it ----

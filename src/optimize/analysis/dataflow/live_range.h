@@ -6,16 +6,17 @@
 // value at all: a register that is read before it was written holds its entry value, which is undefined but legal).
 // A partial definition (role Mod) ends one value at its Register slot and begins the next there, marked as partial:
 // what it does not write comes from the old one.
-// Segments with the same value that touch are one segment. Storage comes from the memory resource given, so that
-// the many small ranges of a function cost no allocation each.
+// Segments with the same value that touch are one segment. Most ranges have one value and one segment, and these need
+// no allocation; what others need comes from the memory resource given.
 #pragma once
 
 #include <cstdint>
 #include <memory_resource>
 #include <optional>
-#include <vector>
+#include <span>
 
 #include "analysis/dataflow/slot_indexes.h"
+#include "support/small_vector.h"
 
 namespace ptxopt {
 
@@ -43,8 +44,8 @@ class LiveRange {
       : segments_(memory), values_(memory) {}
 
   bool empty() const { return segments_.empty(); }
-  const std::pmr::vector<Segment>& segments() const { return segments_; }
-  const std::pmr::vector<LiveValue>& values() const { return values_; }
+  std::span<const Segment> segments() const { return segments_; }
+  std::span<const LiveValue> values() const { return values_; }
   const LiveValue& operator[](ValueId v) const { return values_[v.value]; }
   SlotIndex start() const { return segments_.front().start; }
   SlotIndex end() const { return segments_.back().end; }
@@ -73,9 +74,24 @@ class LiveRange {
     segments_.reserve(segments);
     values_.reserve(values);
   }
-  ValueId addValue(const LiveValue& v);
+  // For an empty range: the value that the instruction at `i` writes, which nothing reads yet.
+  void begin(SlotIndex i) {
+    values_.push_back({i.reg()});
+    segments_.push_back({i.reg(), i.dead(), ValueId(0u)});
+  }
+  // Moves the end of the last segment.
+  void extendTo(SlotIndex end) { segments_.back().end = end; }
+  ValueId addValue(const LiveValue& v) {
+    values_.push_back(v);
+    return ValueId(values_.size() - 1);
+  }
   // Appends after everything there is.
-  void append(Segment s);
+  void append(const Segment& s) {
+    if (!segments_.empty() && segments_.back().end == s.start && segments_.back().value == s.value)
+      segments_.back().end = s.end;
+    else
+      segments_.push_back(s);
+  }
   // Numbers the values in the order of their definitions.
   void renumberValues();
   void clear() {
@@ -95,8 +111,8 @@ class LiveRange {
  private:
   const Segment* search(SlotIndex i) const;
 
-  std::pmr::vector<Segment> segments_;
-  std::pmr::vector<LiveValue> values_;
+  SmallVector<Segment> segments_;
+  SmallVector<LiveValue> values_;
 };
 
 // "16r": the number of an instruction, or of a block's start, and the slot: B e r d.
