@@ -23,17 +23,13 @@ Coalescer::Coalescer(Function& f, PassContext& context, std::vector<Copy> copies
       slots_(context.analyses.slotIndexes()),
       limits_(limits),
       copies_(std::move(copies)),
-      facts_(context.analyses.copyFacts()),
-      frozen_(frozenRegisters(facts_, f.registers.size())) {
+      facts_(context.analyses.copyFacts()) {
   std::erase_if(copies_, [&](const Copy& c) { return !cfg_[cfg_.blockOf(c.instruction)].reachable; });
   if (copies_.size() > limits_.mostCopies) copies_.resize(limits_.mostCopies);
-  // The name of a parameter cannot be given up for one that is known in every scope.
-  for (std::size_t r = 0; r < f.registers.size(); ++r)
-    if (f.registers[r].isParameter && !isVisibleEverywhere(RegId(r))) frozen_[r] = Verdict::Fixed;
   std::vector<uint8_t> isCandidate(f.registers.size());
   for (const Copy& c : copies_)
     for (const RegId r : {c.to, c.from, c.via})
-      if (r.valid() && frozen_[r.value] == Verdict::Joined && isCandidate[r.value] == 0) {
+      if (r.valid() && isCandidate[r.value] == 0 && frozen(r) == Verdict::Joined) {
         isCandidate[r.value] = 1;
         candidates_.push_back(r);
       }
@@ -51,16 +47,6 @@ Coalescer::CopyNumbers Coalescer::numbersOf(const Copy& c) const {
   const ValueId from = rangeOf(c.from).valueIn(slots_[c.source()]);
   return {to.valid() ? values_->number(c.to, to) : CopyValues::kNone,
           from.valid() ? values_->number(c.from, from) : CopyValues::kNone};
-}
-
-std::vector<Verdict> Coalescer::frozenRegisters(const CopyFacts& facts, std::size_t registers) {
-  std::vector<Verdict> frozen(registers, Verdict::Joined);
-  for (std::size_t r = 0; r < registers; ++r)
-    if (const RegId reg(r); facts.isOpaque(reg))
-      frozen[r] = Verdict::Convergent;
-    else if (facts.isTied(reg))
-      frozen[r] = Verdict::Tied;
-  return frozen;
 }
 
 void Coalescer::makeWebs() {
@@ -158,9 +144,14 @@ Verdict Coalescer::join(Number a, Number b, bool really, bool isLimited) {
   return Verdict::Joined;
 }
 
-Verdict Coalescer::frozen(const Copy& c) const {
-  const Verdict v = std::max(frozen_[c.to.value], frozen_[c.from.value]);
-  return c.via.valid() ? std::max(v, frozen_[c.via.value]) : v;
+Verdict Coalescer::frozen(RegId r) {
+  // The name of a parameter cannot be given up for one that is known in every scope.
+  return f_.registers[r.value].isParameter && !isVisibleEverywhere(r) ? Verdict::Fixed : frozen(facts_, r);
+}
+
+Verdict Coalescer::frozen(const Copy& c) {
+  const Verdict v = std::max(frozen(c.to), frozen(c.from));
+  return c.via.valid() ? std::max(v, frozen(c.via)) : v;
 }
 
 Verdict Coalescer::tryJoin(const Copy& c, bool really) {

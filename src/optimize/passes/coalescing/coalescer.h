@@ -55,8 +55,10 @@ class Coalescer {
   // `copies` are all of the families that the pass takes; those in unreachable blocks are dropped.
   Coalescer(Function& f, PassContext& context, std::vector<Copy> copies, Limits limits);
 
-  // By RegId: Joined where a register may be joined, Tied or Convergent where it may not.
-  static std::vector<Verdict> frozenRegisters(const CopyFacts& facts, std::size_t registers);
+  // Joined where a register may be joined, Tied or Convergent where it may not.
+  static Verdict frozen(const CopyFacts& facts, RegId r) {
+    return facts.isOpaque(r) ? Verdict::Convergent : facts.isTied(r) ? Verdict::Tied : Verdict::Joined;
+  }
 
   std::span<const Copy> copies() const { return copies_; }
   bool isCandidate(RegId r) const { return values_->firstOf(r) != CopyValues::kNone; }
@@ -150,7 +152,8 @@ class Coalescer {
     return isOwn ? numbers_[static_cast<std::size_t>(&copy - copies_.data())] : numbersOf(copy);
   }
 
-  Verdict frozen(const Copy& copy) const;
+  Verdict frozen(RegId r);
+  Verdict frozen(const Copy& copy);
   Verdict tryJoin(const Copy& copy, bool really);
   bool beginsAt(InstrId id, Number root) const;
   bool makeBridge(const Copy& copy, JoinedRange& bridge);
@@ -183,7 +186,6 @@ class Coalescer {
   uint64_t joins_ = 0;
   std::vector<Copy> copies_;
   const CopyFacts& facts_;
-  std::vector<Verdict> frozen_;       // by RegId
   std::vector<CopyNumbers> numbers_;  // by copy
   std::vector<bool> across_;    // by copy: its sides hold the value from where it was read to where it is copied
   std::vector<Number> byRoot_;  // all values, sorted by root, when a copy was joined across instructions

@@ -66,7 +66,9 @@ class CrossTypeCoalescer {
   bool mayHaveOurs() const {
     if (context_.knobs[Knob::JoinPacks] != 0) return true;
     std::vector<Copy> copies;
-    for (const InstrId id : f_) readCopies(context_.module, f_, id, copies);
+    for (const InstrId id : f_)
+      if (f_[id].isInstruction() && mayCopy(context_.module.form(f_[id]).op))
+        readCopies(context_.module, f_, id, copies);
     return std::ranges::any_of(copies, isOurs);
   }
 

@@ -101,11 +101,10 @@ class PackFinder {
     for (const Move& m : moves_)
       for (const Operand& o : f_.operandsOf(f_[m.id]))
         if (o.isRegister()) isMentioned[o.payload] = true;
-    const std::vector<Verdict> frozen =
-        Coalescer::frozenRegisters(context_.analyses.copyFacts(), f_.registers.size());
+    const CopyFacts& facts = context_.analyses.copyFacts();
     std::vector<RegId> candidates;
     for (std::size_t r = 0; r < isMentioned.size(); ++r)
-      if (isMentioned[r] && frozen[r] == Verdict::Joined) candidates.emplace_back(r);
+      if (isMentioned[r] && Coalescer::frozen(facts, RegId(r)) == Verdict::Joined) candidates.emplace_back(r);
     return candidates;
   }
 
