@@ -41,18 +41,24 @@ std::span<const Operand> LabelTables::targets(const Function& f, LabelId label) 
 
 void Cfg::findBlocks(const Module& module, const Function& f) {
   blockOf_.resize(f.instructions.size());
+  instructions_.resize(f.instructions.size());
   blocks_.reserve(2 * f.labels.size() + 1);  // after a label often comes a branch
+  firstInstruction_.reserve(2 * f.labels.size() + 2);
   const Instruction* const all = f.instructions.data();
   const OpcodeForm* const forms = module.opcodes.data();
   BlockId* const blockOf = blockOf_.data();
+  InstrId* end = instructions_.data();
+  const auto startRow = [&] { firstInstruction_.push_back(static_cast<uint32_t>(end - instructions_.data())); };
   for (InstrId next = f.first; next.valid();) {
     const BlockId block(blocks_.size());
     const InstrId first = next;
     InstrId last;
+    startRow();
     for (bool isLast = false; !isLast;) {
       const Instruction& i = all[next.value];
       last = next;
       blockOf[last.value] = block;
+      if (i.isInstruction()) *end++ = last;
       next = i.next;
       // Several labels in a row share a block.
       isLast = !next.valid() || (i.isInstruction() && forms[i.payload].is(effect::kControl | effect::Unknown)) ||
@@ -60,7 +66,12 @@ void Cfg::findBlocks(const Module& module, const Function& f) {
     }
     blocks_.push_back({.first = first, .last = last});
   }
-  if (blocks_.empty()) blocks_.push_back({});
+  if (blocks_.empty()) {
+    startRow();
+    blocks_.push_back({});
+  }
+  startRow();
+  instructions_.resize(firstInstruction_.back());
 }
 
 // The edges as they are found, each once: brx.idx may name a label again and again.

@@ -48,6 +48,13 @@ class Cfg {
   bool complete() const { return complete_; }
   std::size_t size() const { return blocks_.size(); }
   const Block& operator[](BlockId b) const { return blocks_[b.value]; }
+  // The instructions of a block, in order, without labels, directives and braces.
+  std::span<const InstrId> instructions(BlockId b) const {
+    return {instructions_.data() + firstInstruction_[b.value],
+            firstInstruction_[b.value + 1] - firstInstruction_[b.value]};
+  }
+  // How many stand before a block; size() stands for the end.
+  std::size_t instructionsBefore(BlockId b) const { return firstInstruction_[b.value]; }
   std::span<const BlockId> successors(BlockId b) const { return edges(successors_, successorStart_, b); }
   std::span<const BlockId> predecessors(BlockId b) const { return edges(predecessors_, predecessorStart_, b); }
   BlockId blockOf(InstrId i) const { return blockOf_[i.value]; }
@@ -80,7 +87,9 @@ class Cfg {
 
   bool complete_ = true;
   std::vector<Block> blocks_;
-  std::vector<BlockId> blockOf_;
+  std::vector<BlockId> blockOf_;            // by InstrId
+  std::vector<InstrId> instructions_;       // in the order of the text
+  std::vector<uint32_t> firstInstruction_;  // by block, and the end of the last
   std::vector<BlockId> successors_, predecessors_;
   std::vector<uint32_t> successorStart_, predecessorStart_;
   std::vector<BlockId> roots_;

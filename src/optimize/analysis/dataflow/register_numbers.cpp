@@ -27,8 +27,7 @@ RegisterNumbers::RegisterNumbers(const Function& f, const Cfg& cfg, const Regist
   for (uint32_t b = 0; b < cfg.size(); ++b) {
     for (Rows* rows : {&exposedReads_, &definitions_})
       rows->start.push_back(static_cast<uint32_t>(rows->all.size()));
-    const Block& block = cfg[BlockId(b)];
-    for (InstrId id = block.first; id.valid(); id = id == block.last ? InstrId() : f[id].next) {
+    for (const InstrId id : cfg.instructions(BlockId(b))) {
       const auto operands = f.operandsOf(f[id]);
       for (const Operand& o : operands) {
         if (!o.isRegister() || !o.reads()) continue;

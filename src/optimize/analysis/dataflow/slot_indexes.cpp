@@ -10,30 +10,10 @@
 
 namespace ptxopt {
 
-SlotIndexes::SlotIndexes(const Function& f, const Cfg& cfg) {
-  list(f, cfg);
-  numberAll(f.instructions.size());
-}
-
-void SlotIndexes::list(const Function& f, const Cfg& cfg) {
-  instructions_.resize(f.instructions.size());
-  InstrId* next = instructions_.data();
-  row_.clear();
-  row_.reserve(cfg.size() + 1);
-  for (uint32_t b = 0; b < cfg.size(); ++b) {
-    row_.push_back(static_cast<uint32_t>(next - instructions_.data()));
-    const InstrId last = cfg[BlockId(b)].last;
-    for (InstrId id = cfg[BlockId(b)].first; id.valid(); id = f[id].next) {
-      if (f[id].isInstruction()) *next++ = id;
-      if (id == last) break;
-    }
-  }
-  row_.push_back(static_cast<uint32_t>(next - instructions_.data()));
-  instructions_.resize(row_.back());
-}
+SlotIndexes::SlotIndexes(const Function& f, const Cfg& cfg) : cfg_(&cfg) { numberAll(f.instructions.size()); }
 
 void SlotIndexes::numberAll(std::size_t instructionIds) {
-  const std::size_t blocks = row_.size() - 1, total = blocks + instructions_.size();
+  const std::size_t blocks = cfg_->size(), total = blocks + cfg_->instructionsBefore(BlockId(blocks));
   uint32_t spacing = kSpacing;
   while (spacing > kLeastSpacing && total * spacing > kMostAtFirst) spacing /= 2;
   shift_ = static_cast<unsigned>(std::countr_zero(spacing));
@@ -57,7 +37,7 @@ void SlotIndexes::numberAll(std::size_t instructionIds) {
 }
 
 bool SlotIndexes::update(const Function& f, const Cfg& cfg) {
-  list(f, cfg);
+  cfg_ = &cfg;
   index_.resize(f.instructions.size());
   const std::vector<SlotIndex> was = std::exchange(index_, std::vector<SlotIndex>(index_.size()));
   bool hasRoom = true;
@@ -110,9 +90,8 @@ InstrId SlotIndexes::instructionAt(SlotIndex i) const {
 }
 
 std::size_t SlotIndexes::countBefore(SlotIndex i) const {
-  if (i == lastOfFunction()) return row_.size() - 1 + instructions_.size();
-  const BlockId b = blockAt(i);
-  return b.value + row_[b.value] + (i == start(b) ? 0 : 1 + placeOf(i, b));
+  const BlockId b = i == lastOfFunction() ? BlockId(cfg_->size()) : blockAt(i);
+  return b.value + cfg_->instructionsBefore(b) + (i == start(b) ? 0 : 1 + placeOf(i, b));
 }
 
 std::string SlotIndexes::verify() const {
@@ -124,17 +103,17 @@ std::string SlotIndexes::verify() const {
       error = fmt::format("the number of {} {} does not follow the one before", what, which);
     last = i;
   };
-  for (std::size_t b = 0; b + 1 < row_.size(); ++b) {
+  for (std::size_t b = 0; b < cfg_->size(); ++b) {
     follows(start_[b], "block", b);
     for (const InstrId id : instructions(BlockId(b))) follows((*this)[id], "instruction", id.value);
   }
-  follows(start_.back(), "the end after block", row_.size() - 1);
+  follows(start_.back(), "the end after block", cfg_->size());
   return error;
 }
 
 // The same places for the same instructions; the numbers may differ after updates.
 bool operator==(const SlotIndexes& a, const SlotIndexes& b) {
-  return a.row_ == b.row_ && a.instructions_ == b.instructions_;
+  return *a.cfg_ == *b.cfg_ && std::ranges::equal(a.index_, b.index_, {}, &SlotIndex::valid, &SlotIndex::valid);
 }
 
 }  // namespace ptxopt

@@ -51,6 +51,7 @@ class SlotIndex {
 
 class SlotIndexes {
  public:
+  // The graph must live as long, or until an update has another one.
   SlotIndexes(const Function& function, const Cfg& cfg);
 
   // The Block slot of an instruction; invalid for what has no number.
@@ -64,10 +65,8 @@ class SlotIndexes {
   BlockId blockAt(SlotIndex i) const;
   // The instruction with this number, whatever the slot; none when there is none.
   InstrId instructionAt(SlotIndex i) const;
-  // The instructions of a block that have numbers, in order.
-  std::span<const InstrId> instructions(BlockId b) const {
-    return {instructions_.data() + row_[b.value], row_[b.value + 1] - row_[b.value]};
-  }
+  // The instructions of a block, which all have numbers.
+  std::span<const InstrId> instructions(BlockId b) const { return cfg_->instructions(b); }
   // How many instructions and starts of blocks stand before an instruction or a start that has this number.
   std::size_t countBefore(SlotIndex i) const;
 
@@ -85,7 +84,6 @@ class SlotIndexes {
   static constexpr uint32_t kSpacing = 64, kLeastSpacing = 8;
   static constexpr uint64_t kMostAtFirst = uint64_t{1} << 31;
 
-  void list(const Function& function, const Cfg& cfg);
   void numberAll(std::size_t instructionIds);
   bool fill(std::span<const InstrId> fresh, SlotIndex after, SlotIndex before);
   std::size_t placeOf(SlotIndex i, BlockId b) const;
@@ -95,12 +93,11 @@ class SlotIndexes {
     BlockId block;        // that owns the place
     InstrId instruction;  // none: the start of the block
   };
+  const Cfg* cfg_;
   std::vector<FirstPlace> firstPlaces_;
   unsigned shift_ = 0;
-  std::vector<SlotIndex> index_;       // by InstrId
-  std::vector<SlotIndex> start_;       // by block, and the end of the last
-  std::vector<InstrId> instructions_;  // in the order of the text
-  std::vector<uint32_t> row_;          // by block: its first in instructions_, and the end of the last
+  std::vector<SlotIndex> index_;  // by InstrId
+  std::vector<SlotIndex> start_;  // by block, and the end of the last
 };
 
 }  // namespace ptxopt
