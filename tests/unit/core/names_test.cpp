@@ -255,3 +255,23 @@ TEST_CASE("names: the class by itself") {
   names.startFunction(g);
   CHECK(names.find(r7).kind == text::Meaning::Nothing);
 }
+
+TEST_CASE("names: registers that begin and end alike, mentioned again and in other scopes") {
+  // The first four characters and the last four are the same.
+  const Parsed p(
+      entry(".reg .b32 %r<2000000>;\nmov.u32 %r1111, %r11111;\nmov.u32 %r111111, %r1111;\n"
+            "mov.u32 %r11111, %r111111;\n"));
+  CHECK(regOf(p, 0, 0) == regOf(p, 1, 1));
+  CHECK(regOf(p, 0, 1) == regOf(p, 2, 0));
+  CHECK(regOf(p, 1, 0) == regOf(p, 2, 1));
+  CHECK(regOf(p, 0, 0) != regOf(p, 0, 1));
+  CHECK(regOf(p, 0, 1) != regOf(p, 1, 0));
+  CHECK(regOf(p, 0, 0) != regOf(p, 1, 0));
+  const Parsed q(
+      entry(".reg .b32 %r<100>;\nmov.u32 %r77, 1;\n{\n.reg .f32 %r<50>;\nmov.u32 %r77, 2;\n"
+            "mov.f32 %r7, 0f00000000;\nmov.u32 %r77, 3;\n{\n.reg .b16 %r77;\nmov.u16 %r77, 1;\n}\n"
+            "mov.u32 %r77, 4;\n}\nmov.u32 %r77, 5;\n"));
+  for (const std::size_t index : {1, 3, 5, 6}) CHECK(regOf(q, index) == regOf(q, 0));
+  CHECK(meaning(q, 2) == "f32");
+  CHECK(meaning(q, 4) == "b16");
+}
