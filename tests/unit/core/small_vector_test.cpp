@@ -72,8 +72,8 @@ TEST_CASE("small vector: assigned and moved") {
     const SmallVector<int> movedOne(std::move(one)), movedMany(std::move(many));
     CHECK(contents(movedOne) == std::vector<int>{1});
     CHECK(contents(movedMany) == std::vector<int>{1, 2, 3});
-    one.push_back(5);  // what was moved from is empty
-    many.push_back(6);
+    one.push_back(5);   // NOLINT(bugprone-use-after-move): what was moved from is empty
+    many.push_back(6);  // NOLINT(bugprone-use-after-move)
     CHECK(contents(one) == std::vector<int>{5});
     CHECK(contents(many) == std::vector<int>{6});
     CHECK(memory.blocks == 1);

@@ -40,7 +40,7 @@ ExprId ScevExpressions::sum(unsigned width, uint64_t constant, std::vector<ExprT
   std::size_t kept = 0;
   for (std::size_t k = 0; k < terms.size();) {
     ExprTerm t = terms[k];
-    while (++k < terms.size() && terms[k].expr == t.expr) t.factor += terms[k].factor;
+    for (++k; k < terms.size() && terms[k].expr == t.expr; ++k) t.factor += terms[k].factor;
     t.factor = maskTo(t.factor, width);
     if (t.factor != 0) terms[kept++] = t;
   }

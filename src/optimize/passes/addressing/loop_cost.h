@@ -42,7 +42,7 @@ class LoopCost {
   bool isNeeded(RegId reg, ValueId v) const;
   // For a sum of the loop.
   double costOf(InstrId sum);
-  // Of all nodes, after a question.
+  // How many nodes there are; none before a question.
   std::size_t size() const { return nodes_.size(); }
 
  private:
