@@ -97,7 +97,7 @@ Step waitBulkGroup(Warp& w, const Op& op, Mask active) {
 // The mask operand of 16 bits, which ptxas also takes in a wider register.
 Arg maskOperand(Binder& b, std::size_t i) { return b.source(i, ScalarType::b16); }
 
-// The address of a lane, which for these has to be in shared memory, whether the instruction names the space or not.
+// The address of a lane. It has to lie in shared memory, whether the instruction names the space or not.
 uint64_t addressInShared(const Warp& w, const Location& place, unsigned lane, const char* what) {
   const uint64_t address = place.address(w, lane);
   if (!isShared(place.space, address))

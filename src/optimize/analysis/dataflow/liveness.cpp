@@ -248,8 +248,8 @@ class Liveness::DenseSolver {
     return step(b) || changed;
   }
 
-  // For `Needed`: whether all instructions of the block are. They are where each result is read in the block or live
-  // at its end, as then none is the last that is not needed.
+  // For `Needed`: whether each result of the block is read in it or live at its end. No instruction can then be the last
+  // unneeded one, so all of them are needed.
   bool isAllNeeded(BlockId b) const {
     if (l_.unneeded_[b.value] == 0) return true;
     if (numbers_.hasUnread(b)) return false;

@@ -17,8 +17,8 @@
 //   sets         For each file, in(b) = gen(b) | (out(b) - kill(b)) until nothing changes, with one fused step a block.
 //                gen, what the block reads before it writes it, and kill, what it writes in full, come with the
 //                numbers of registers. gen is where in begins, so it takes no sets of its own. For `Needed` a block is
-//                walked until all its instructions are needed: what more is live after it changes neither set, so
-//                from then on it takes the step. They are where each result is read in the block or live at its end.
+//                walked until each of its results is read in it or live at its end, so that all its instructions are
+//                needed. What more is live after it then changes neither set, and it takes the step.
 //   sparse       Runs of blocks for each register instead of bits (live_runs.h, sparse_liveness.h), where bits would
 //                take more than kDenseBytes an instruction.
 // The first two visit the blocks in post-order, skipping those with no news from a successor. Cost: blocks times global

@@ -81,7 +81,8 @@ LoopUnits::LoopUnits(const Module& module, const Function& f, const Cfg& cfg, co
       isFused_(f.instructions.size()),
       isAbsorbed_(f.instructions.size()),
       absorbs_(f.instructions.size()) {
-  // The caller writes parameters, and reads results. A parameter has no definition here, which a single writer would be.
+  // The caller writes parameters, and reads results. A register with one writer has its definition here: parameters count
+  // as written twice.
   for (uint32_t r = 0; r < f_.registers.size(); ++r) writers_[r] = f_.registers[r].isParameter ? 2 : 0;
   for (const RegId r : f_.returnRegisters) ++readers_[r.value];
   for (const InstrId id : f_) {
