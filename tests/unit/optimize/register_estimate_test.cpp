@@ -214,6 +214,30 @@ TEST_CASE("reordering for speed") {
   CHECK(eagerPressure(*p, e.f, e.pressure, e.kept) == 9);
 }
 
+TEST_CASE("reordering for speed: of several blocks the most counts") {
+  // Loads and sums of them; behind a barrier each stays where it is.
+  const auto part = [](int loads, int first, std::string_view barrier) {
+    std::string text = "\tmov.u32 %r" + std::to_string(first) + ", %tid.x;\n";
+    for (int i = 0; i < loads; ++i) {
+      const std::string loaded = "%r" + std::to_string(first + 1 + i), sum = "%r" + std::to_string(first);
+      text += "\tld.global.u32 " + loaded + ", [" + std::to_string(64 * i) + "];\n\tadd.u32 " + sum + ", " + sum +
+              ", " + loaded + ";\n" + std::string(barrier);
+    }
+    return text + "\tst.global.u32 [0], %r" + std::to_string(first) + ";\n";
+  };
+  const auto eager = [](const std::string& body, uint32_t enough = UINT32_MAX) {
+    const Parsed p(kernel(body));
+    const Estimated e(p);
+    return eagerPressure(*p, e.f, e.pressure, e.kept, enough);
+  };
+  // The first block writes most, and takes least.
+  const std::string fenced = part(12, 10, "\tbar.sync 0;\n"), free = part(5, 40, "");
+  CHECK(eager(fenced) < eager(free));
+  CHECK(eager(fenced + "L1:\n" + free) == eager(free));
+  CHECK(eager(free + "L1:\n" + fenced) == eager(free));
+  CHECK(eager(fenced + "L1:\n" + free, 4) >= 4);
+}
+
 TEST_CASE("limits, calls and empty kernels") {
   const auto estimate = [](std::string_view directives, std::string_view body) {
     const Parsed p(kHeader + ".func g() { ret; }\n.visible .entry k()\n" + std::string(directives) +
